@@ -499,44 +499,11 @@ pub fn failed_jobs(
     many(db.conn, db.sql.failed_jobs[0], &[&only_queue.map(Text), &limit, &offset], FailedJobsRow::read)
 }
 
-/// One row of `FailedJob`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedJobRow {
-    /// Id of a job or a dead letter.
-    pub id: i64,
-    /// Caller's id for a failed job.
-    pub uuid: Option<Vec<u8>>,
-    /// Queue name.
-    pub queue: Vec<u8>,
-    /// Opaque job body.
-    pub payload: Vec<u8>,
-    /// Why the job failed.
-    pub exception: Option<Vec<u8>>,
-    /// Claims so far.
-    pub attempts: i64,
-    /// Unix seconds of the failure.
-    pub failed_at: i64,
-}
-
-impl FailedJobRow {
-    fn read(row: &Row<'_>) -> Result<Self> {
-        Ok(Self {
-            id: integer(row, 0)?,
-            uuid: nullable(row, 1, bytes)?,
-            queue: bytes(row, 2)?,
-            payload: bytes(row, 3)?,
-            exception: nullable(row, 4, bytes)?,
-            attempts: integer(row, 5)?,
-            failed_at: integer(row, 6)?,
-        })
-    }
-}
-
 /// `askr_failed_find`
 ///
 /// Returns one row or none.
-pub fn failed_job(db: &Read<'_, Statements>, id: i64) -> Result<Option<FailedJobRow>> {
-    opt(db.conn, db.sql.failed_job[0], &[&id], FailedJobRow::read)
+pub fn failed_job(db: &Read<'_, Statements>, id: i64) -> Result<Option<FailedJobsRow>> {
+    opt(db.conn, db.sql.failed_job[0], &[&id], FailedJobsRow::read)
 }
 
 /// `askr_failed_retry`: back to the queue as a new job, in one transaction. The dead letter carries no

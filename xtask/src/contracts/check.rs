@@ -138,7 +138,12 @@ fn results_match_schema(db: &Connection, readme: &Readme) -> Result<()> {
          WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'",
     )?;
     let columns = columns.query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?, row.get::<_, String>(3)?))
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, bool>(2)?,
+            row.get::<_, String>(3)?,
+        ))
     })?;
     for column in columns {
         let (name, kind, never_null, table) = column?;

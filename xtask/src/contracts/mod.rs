@@ -9,6 +9,8 @@ mod json;
 mod markdown;
 mod readme;
 mod rust;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::path::Path;
@@ -22,31 +24,37 @@ use readme::Readme;
 /// Every file that is made from the documents in `contracts/`.
 pub(crate) fn generate(root: &Path) -> Result<Vec<Generated>> {
     let folder = root.join("contracts");
-    let read = |name: &str| {
+    let (readme, contracts) = compile(|name| {
         let path = folder.join(name);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
-    };
-    let readme = Readme::parse(&read("README.md")?).context("contracts/README.md")?;
+    })?;
+    let json = Generated { path: folder.join("contracts.json"), text: json::write(&readme, &contracts)? };
+    let mut files = vec![json];
+    for contract in &contracts {
+        let path = root.join(format!("src/sqlite/contracts/{}.rs", contract.name));
+        files.push(Generated { path, text: rust::write(&readme, contract, root)? });
+    }
+    Ok(files)
+}
 
-    let mut files = Vec::new();
+/// Reads and checks the README and the contracts that it names.
+fn compile(read: impl Fn(&str) -> Result<String>) -> Result<(Readme, Vec<Contract>)> {
+    let readme = Readme::parse(&read("README.md")?).context("contracts/README.md")?;
     let mut contracts = Vec::new();
-    for name in &readme.contracts {
-        let document = document::parse(name, &read(&format!("{name}.md"))?);
-        let contract = document
-            .and_then(|document| check::check(&readme, document))
-            .with_context(|| format!("contracts/{name}.md"))?;
-        files.push(Generated {
-            path: root.join(format!("src/sqlite/contracts/{name}.rs")),
-            text: rust::write(&readme, &contract, root)?,
-        });
+    for (name, version) in &readme.contracts {
+        let file = format!("{name}.md");
+        let document = document::parse(name, &read(&file)?);
+        let contract = document.and_then(|document| check::check(&readme, document));
+        let contract = contract.with_context(|| format!("contracts/{file}"))?;
+        ensure!(
+            contract.version == *version,
+            "contracts/{file} is version {}, the README says {version}",
+            contract.version
+        );
         contracts.push(contract);
     }
     all_are_used(&readme, &contracts)?;
-    files.push(Generated {
-        path: folder.join("contracts.json"),
-        text: json::write(&readme, &contracts)?,
-    });
-    Ok(files)
+    Ok((readme, contracts))
 }
 
 /// A name that no contract uses is a mistake, or the rest of one.

@@ -7,7 +7,7 @@ use super::markdown::{section, table};
 /// What the tables of the README say.
 #[derive(Debug)]
 pub(super) struct Readme {
-    pub(super) contracts: Vec<String>,
+    pub(super) contracts: Vec<(String, u32)>,
     pub(super) parameters: Vec<Field>,
     pub(super) results: Vec<Field>,
 }
@@ -44,8 +44,13 @@ impl Readme {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let contracts = table(&text.lines().take_while(|line| !line.starts_with("## ")).collect::<Vec<_>>());
         let contracts = contracts.iter().map(|row| {
-            let name = row[0].strip_prefix('[').and_then(|link| link.split_once(']'));
-            Ok(name.with_context(|| format!("`{}` is no link to a contract", row[0]))?.0.to_owned())
+            let link = row[0].strip_prefix('[').and_then(|link| link.strip_suffix(".md)"));
+            let (name, file) = link
+                .and_then(|link| link.split_once("]("))
+                .with_context(|| format!("`{}` is no link to a contract", row[0]))?;
+            ensure!(name == file, "the contract {name} is in another file than its name says");
+            let version = row.last().and_then(|version| version.parse().ok());
+            Ok((name.to_owned(), version.with_context(|| format!("{name} has no version"))?))
         });
         Ok(Self {
             contracts: contracts.collect::<Result<_>>()?,
