@@ -212,8 +212,8 @@ pub trait Queue {
     fn failed_flush(&mut self, older_than: Option<i64>) -> Result<i64>;
 }
 
-/// The rules that hold for arguments on every tier. A tier may count on them, for whoever hands a tier
-/// out (`store::open`) wraps nothing: the front ends (`php`, `capi`) check with these before they call.
+/// The rules that hold for arguments on every tier. The front ends (`php`, `capi`) check with these before
+/// they call; a tier counts on them.
 pub mod check {
     use super::{Error, Kind, MAX_SECONDS, Result};
 
@@ -225,6 +225,12 @@ pub mod check {
     /// Seconds of a delay, a visibility or an age: 0 to [`MAX_SECONDS`].
     pub fn seconds(seconds: i64) -> Result<i64> {
         in_range(seconds, 0, MAX_SECONDS)
+    }
+
+    /// Seconds of a heartbeat's visibility, at least 2: times are whole seconds, so a reservation of 1 can
+    /// lapse at once.
+    pub fn heartbeat(seconds: i64) -> Result<i64> {
+        in_range(seconds, 2, MAX_SECONDS)
     }
 
     /// A limit of attempts, at least 1.

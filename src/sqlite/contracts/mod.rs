@@ -158,7 +158,8 @@ mod tests {
             assert_eq!(read(value, integer), cast, "{value}");
         }
         for value in ["7", "-7.5", "1.0", "'text'", "x'00ff'", "CAST(x'00ff' AS TEXT)", "NULL"] {
-            let cast = read(&format!("coalesce(CAST({value} AS BLOB), x'')"), |row, i| row.get::<_, Vec<u8>>(i));
+            let cast =
+                read(&format!("coalesce(CAST({value} AS BLOB), x'')"), |row, i| row.get::<_, Vec<u8>>(i));
             assert_eq!(read(value, bytes), cast, "{value}");
         }
     }

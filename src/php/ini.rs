@@ -1,0 +1,71 @@
+//! The settings as PHP's ini entries.
+
+use ext_php_rs::ffi::zend_ini_entry;
+use ext_php_rs::flags::IniEntryPermission;
+use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs};
+
+use super::zend;
+use crate::config::{ALL, Given, Origin, Setting};
+
+static ENTRIES: IniEntryDefs<{ ALL.len() + 1 }> = IniEntryDefs::new(entries());
+
+const fn entries() -> [IniEntryDef; ALL.len() + 1] {
+    let mut entries = [const { IniEntryDef::end() }; ALL.len() + 1];
+    let mut at = 0;
+    while at < ALL.len() {
+        let permission = if ALL[at].by_script { IniEntryPermission::All } else { IniEntryPermission::System };
+        entries[at] = IniEntryDef::new(ALL[at].name, ALL[at].default, permission);
+        at += 1;
+    }
+    entries
+}
+
+pub(super) fn register(module: i32) {
+    IniEntryDef::register(ENTRIES.as_slice(), module);
+}
+
+pub(super) fn unregister(module: i32) {
+    // SAFETY: called once, while the module shuts down, for the entries that it registered.
+    unsafe { zend::zend_unregister_ini_entries(module) };
+}
+
+/// How a setting stands now: its ini entry, or where that is empty its environment variable.
+pub(super) fn given(setting: &'static Setting) -> Given {
+    let found = entry(setting).unwrap_or_else(|| Given { value: String::new(), origin: Origin::Default });
+    if !found.value.is_empty() {
+        return found;
+    }
+    let variable = setting.environment.and_then(std::env::var_os);
+    match variable.filter(|value| !value.is_empty()) {
+        Some(value) => Given { value: value.to_string_lossy().into_owned(), origin: Origin::Environment },
+        None => found,
+    }
+}
+
+fn entry(setting: &'static Setting) -> Option<Given> {
+    let globals = ExecutorGlobals::get();
+    // SAFETY: PHP's table of ini entries lives as long as the process, or is null before it starts.
+    let directives = unsafe { globals.ini_directives.as_ref() }?;
+    // SAFETY: what PHP stores in this table are pointers to ini entries.
+    let entry = unsafe { directives.get(setting.name())?.ptr::<zend_ini_entry>() }?;
+    // SAFETY: the entry lives as long as the table.
+    let entry = unsafe { &*entry };
+    // SAFETY: null, or a string that PHP keeps while the entry has this value.
+    let value = unsafe { entry.value.as_ref() };
+    let value = value.map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+    Some(Given { value: value.unwrap_or_default(), origin: origin(setting, entry) })
+}
+
+fn origin(setting: &Setting, entry: &zend_ini_entry) -> Origin {
+    let by_admin = u32::from(entry.modifiable) == IniEntryPermission::System.bits();
+    match (entry.modified != 0, by_admin) {
+        (true, true) => Origin::Admin,
+        (true, false) => Origin::Script,
+        _ => {
+            let name = setting.name.to_bytes();
+            // SAFETY: a lookup by a name of that length in PHP's configuration.
+            let configured = unsafe { zend::cfg_get_entry(setting.name.as_ptr(), name.len()) };
+            if configured.is_null() { Origin::Default } else { Origin::Ini }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The stores that this thread has open, and the claims that it holds in them.
+//!
+//! A store is opened by the first call that needs it and stays open across requests. It does not survive a
+//! fork: just before one, the forking thread closes what it has open, so that parent and child both open
+//! their own. SQLite keeps its locks and its shared memory per process in tables that a child would
+//! inherit without the locks themselves; merely leaving the parent's connection alone is not enough
+//! when the child opens the same file.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Once;
+
+use parking_lot::MutexGuard;
+
+use super::{ini, zend};
+use crate::config::QueueSettings;
+use crate::store::{self, Error, Heartbeat, Kind, Queue, Result};
+
+/// Most databases that a thread keeps open; the one opened first is closed for another.
+const MOST_OPEN: usize = 8;
+
+/// Most claims that are remembered; the jobs with the smallest ids are forgotten first.
+const MOST_CLAIMS: usize = 100_000;
+
+thread_local! {
+    static OPEN: RefCell<Vec<Opened>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A database in use by this thread.
+pub(super) struct Opened {
+    settings: QueueSettings,
+    process: u32,
+    queue: Option<Box<dyn Queue>>,
+    /// The claims of this process.
+    pub(super) claims: Claims,
+    /// The heartbeats of this process, by job.
+    pub(super) heartbeats: BTreeMap<i64, Heartbeat>,
+}
+
+impl Opened {
+    /// The queue, open.
+    pub(super) fn queue(&mut self) -> Result<&mut dyn Queue> {
+        if self.process != std::process::id() {
+            // A fork that ran no handlers (a bare clone): what was inherited is left alone.
+            std::mem::forget(self.queue.take());
+            self.process = std::process::id();
+        }
+        if self.queue.is_none() {
+            self.queue = Some(self.settings.store()?.queue()?);
+        }
+        match &mut self.queue {
+            Some(queue) => Ok(queue.as_mut()),
+            None => unreachable!("opened above"),
+        }
+    }
+
+    /// What a heartbeat opens its queue with.
+    pub(super) fn settings(&self) -> &QueueSettings {
+        &self.settings
+    }
+}
+
+/// Which claim this process holds on a job that it popped. A call that names no claim means this one, so
+/// that a worker whose reservation lapsed cannot touch the job of whoever took it over.
+#[derive(Default)]
+pub(super) struct Claims(BTreeMap<i64, i64>);
+
+impl Claims {
+    /// Remembers a claim.
+    pub(super) fn hold(&mut self, id: i64, attempts: i64) {
+        self.0.insert(id, attempts);
+        if self.0.len() > MOST_CLAIMS {
+            self.0.pop_first();
+        }
+    }
+
+    /// The claim that a call means: the one it names, else the one held.
+    pub(super) fn of(&self, id: i64, named: Option<i64>) -> Option<i64> {
+        named.or_else(|| self.0.get(&id).copied())
+    }
+
+    /// Forgets a job that is gone for good. A job that was released is not: it may be another's next.
+    pub(super) fn gone(&mut self, id: i64) {
+        self.0.remove(&id);
+    }
+}
+
+/// Runs `work` on the queue that the settings name now. Nothing of PHP may run within it.
+pub(super) fn with_queue<T>(work: impl FnOnce(&mut Opened) -> Result<T>) -> Result<T> {
+    static BEFORE_FORKS: Once = Once::new();
+    BEFORE_FORKS.call_once(close_before_forks);
+    let settings = QueueSettings::read(ini::given)?;
+    if let Some(path) = settings.database.as_deref().filter(|_| settings.untrusted) {
+        check_open_basedir(path)?;
+    }
+    OPEN.with_borrow_mut(|all| {
+        let at = match all.iter().position(|open| open.settings.database == settings.database) {
+            Some(at) => at,
+            None => {
+                if all.len() == MOST_OPEN {
+                    all.remove(0);
+                }
+                all.push(Opened {
+                    settings: settings.clone(),
+                    process: std::process::id(),
+                    queue: None,
+                    claims: Claims::default(),
+                    heartbeats: BTreeMap::new(),
+                });
+                all.len() - 1
+            }
+        };
+        let open = &mut all[at];
+        if open.settings != settings {
+            open.settings = settings;
+            open.queue = None;
+        }
+        work(open)
+    })
+}
+
+/// Ends what must not outlive a request.
+pub(super) fn end_request() {
+    OPEN.with_borrow_mut(|all| all.iter_mut().for_each(|open| open.heartbeats.clear()));
+}
+
+/// Closes everything of this thread.
+pub(super) fn close() {
+    OPEN.with_borrow_mut(Vec::clear);
+}
+
+fn check_open_basedir(path: &Path) -> Result<()> {
+    let refused = || {
+        Error::new(Kind::Unavailable, "open_basedir does not allow the database's path")
+            .at(path)
+            .remedy("Set askr.queue_db in php.ini instead, or add the folder to open_basedir")
+    };
+    let text = CString::new(path.as_os_str().as_bytes()).map_err(|_| refused())?;
+    // SAFETY: a C string that outlives the call; without a warning, for the exception says it.
+    match unsafe { zend::php_check_open_basedir_ex(text.as_ptr(), 0) } {
+        0 => Ok(()),
+        _ => Err(refused()),
+    }
+}
+
+/// See the module's text. The handlers run in the thread that forks, in parent and child.
+fn close_before_forks() {
+    thread_local! {
+        /// From just before a fork to just after it, in the thread that forks and in its copy.
+        static GATE: Cell<Option<MutexGuard<'static, ()>>> = const { Cell::new(None) };
+    }
+    extern "C" fn prepare() {
+        // Waits for a renewal under way, and keeps the heartbeats from opening anything meanwhile.
+        let _ = GATE.try_with(|gate| gate.set(Some(store::RENEWING.lock())));
+        let _ = OPEN.try_with(|all| {
+            if let Ok(mut all) = all.try_borrow_mut() {
+                all.iter_mut().for_each(|open| open.queue = None);
+            }
+        });
+    }
+    extern "C" fn resume() {
+        let _ = GATE.try_with(Cell::take);
+    }
+    // SAFETY: the handlers are functions of this library, which is not unloaded before the process ends its
+    // use of it, and they only take locks that are free or held for a bounded time.
+    unsafe { libc::pthread_atfork(Some(prepare), Some(resume), Some(resume)) };
+}
