@@ -1,0 +1,23 @@
+//! The conformance suite on L2.
+
+mod conformance;
+#[path = "conformance/model.rs"]
+mod model;
+
+use conformance::l2::L2;
+
+macro_rules! on_l2 {
+    ($($file:ident::$case:ident),* $(,)?) => {
+        $(#[test]
+        fn $case() {
+            conformance::$file::$case(&L2::published());
+        })*
+    };
+}
+
+each_case!(on_l2);
+
+#[test]
+fn random_operations_agree_with_a_plain_model() {
+    model::random_operations_agree_with_a_plain_model(&L2::published());
+}
