@@ -142,7 +142,11 @@ pub unsafe extern "C" fn askr_queue_push(
 ) -> i32 {
     guard(|| {
         // SAFETY: by this function's contract.
-        let (queue, name, payload) = unsafe { (open(queue)?, bytes(&name)?, bytes(&payload)?) };
+        let queue = unsafe { open(queue) }?;
+        // SAFETY: by this function's contract.
+        let name = unsafe { bytes(&name) }?;
+        // SAFETY: by this function's contract.
+        let payload = unsafe { bytes(&payload) }?;
         let how = Push {
             delay: check::seconds(delay)?,
             priority,
@@ -170,7 +174,9 @@ pub unsafe extern "C" fn askr_queue_pop(
 ) -> i32 {
     guard(|| {
         // SAFETY: by this function's contract.
-        let (queue, name) = unsafe { (open(queue)?, bytes(&name)?) };
+        let queue = unsafe { open(queue) }?;
+        // SAFETY: by this function's contract.
+        let name = unsafe { bytes(&name) }?;
         if job.is_null() {
             return Err(Error::new(Kind::InvalidArgument, "job is null").during("pop"));
         }
@@ -266,7 +272,9 @@ pub unsafe extern "C" fn askr_queue_fail(
 ) -> i32 {
     guard(|| {
         // SAFETY: by this function's contract.
-        let (queue, exception) = unsafe { (open(queue)?, bytes(&exception)?) };
+        let queue = unsafe { open(queue) }?;
+        // SAFETY: by this function's contract.
+        let exception = unsafe { bytes(&exception) }?;
         let why = Failure { uuid: None, exception: (!exception.is_empty()).then_some(exception) };
         answer(queue.fail(id, why, claim(attempts))?)
     })
@@ -280,7 +288,9 @@ pub unsafe extern "C" fn askr_queue_fail(
 pub unsafe extern "C" fn askr_queue_size(queue: *mut AskrQueue, name: AskrBytes, ready: *mut i64) -> i32 {
     guard(|| {
         // SAFETY: by this function's contract.
-        let (queue, name) = unsafe { (open(queue)?, bytes(&name)?) };
+        let queue = unsafe { open(queue) }?;
+        // SAFETY: by this function's contract.
+        let name = unsafe { bytes(&name) }?;
         if ready.is_null() {
             return Err(Error::new(Kind::InvalidArgument, "ready is null").during("size"));
         }

@@ -1,11 +1,11 @@
 //! The exceptions, and how an error becomes one. Which function throws what: `docs/exceptions.md`.
 
-use std::ptr::NonNull;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use ext_php_rs::builders::ClassBuilder;
 use ext_php_rs::exception::throw_with_code;
 use ext_php_rs::zend::{ClassEntry, ce};
-use once_cell::sync::OnceCell;
 
 use super::zend;
 use crate::store::{Error, Kind};
@@ -32,29 +32,20 @@ impl From<Error> for Thrown {
     }
 }
 
-/// A class that PHP keeps until the process ends.
-struct Registered(NonNull<ClassEntry>);
+/// A registered class. PHP never moves or frees one while the module is started; a server that starts the
+/// module again in the same process registers anew, and the newest counts.
+type Class = AtomicPtr<ClassEntry>;
 
-// SAFETY: PHP never moves or frees an internal class, and this is only read.
-unsafe impl Send for Registered {}
-// SAFETY: as above.
-unsafe impl Sync for Registered {}
+static BASE: Class = AtomicPtr::new(ptr::null_mut());
+static BUSY: Class = AtomicPtr::new(ptr::null_mut());
+static UNCERTAIN: Class = AtomicPtr::new(ptr::null_mut());
+static FULL: Class = AtomicPtr::new(ptr::null_mut());
+static UNAVAILABLE: Class = AtomicPtr::new(ptr::null_mut());
+static CORRUPT: Class = AtomicPtr::new(ptr::null_mut());
 
-type Class = OnceCell<Registered>;
-
-static BASE: Class = OnceCell::new();
-static BUSY: Class = OnceCell::new();
-static UNCERTAIN: Class = OnceCell::new();
-static FULL: Class = OnceCell::new();
-static UNAVAILABLE: Class = OnceCell::new();
-static CORRUPT: Class = OnceCell::new();
-
-fn class(cell: &Class) -> &'static ClassEntry {
-    match cell.get() {
-        // SAFETY: the pointer is PHP's own, to a class that lives as long as the process.
-        Some(registered) => unsafe { registered.0.as_ref() },
-        None => ce::exception(),
-    }
+fn class(kept: &Class) -> &'static ClassEntry {
+    // SAFETY: null, or PHP's own pointer to a class that lives while the module is started.
+    unsafe { kept.load(Ordering::Acquire).as_ref() }.unwrap_or_else(ce::exception)
 }
 
 /// Registers the exception classes.
@@ -81,6 +72,7 @@ fn add(
     ClassBuilder::new(name).extends(parent).registration(keep).register()
 }
 
-fn keep(cell: &Class, class: &'static mut ClassEntry) {
-    let _ = cell.set(Registered(NonNull::from(class)));
+fn keep(place: &Class, class: &'static mut ClassEntry) {
+    // Pairs with the load in `class`.
+    place.store(class, Ordering::Release);
 }

@@ -230,14 +230,11 @@ impl<'a> Arguments<'a> {
         let string = |value: &'a Zval| match value.dereference().zend_str() {
             Some(string) => Ok(string.as_bytes()),
             None => {
-                // SAFETY: a `%s` with a C string that PHP owns.
-                unsafe {
-                    zend::zend_argument_type_error(
-                        self.next,
-                        c"must contain only strings, %s given".as_ptr(),
-                        zend::zend_zval_type_name(value),
-                    );
-                }
+                // SAFETY: any zval has a type, whose name PHP keeps.
+                let kind = unsafe { zend::zend_zval_type_name(value) };
+                let format = c"must contain only strings, %s given";
+                // SAFETY: a `%s` with a C string.
+                unsafe { zend::zend_argument_type_error(self.next, format.as_ptr(), kind) };
                 Err(Thrown)
             }
         };

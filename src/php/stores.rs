@@ -154,7 +154,7 @@ fn close_before_forks() {
     }
     extern "C" fn prepare() {
         // Waits for a renewal under way, and keeps the heartbeats from opening anything meanwhile.
-        let _ = GATE.try_with(|gate| gate.set(Some(store::RENEWING.lock())));
+        drop(GATE.try_with(|gate| gate.set(Some(store::RENEWING.lock()))));
         let _ = OPEN.try_with(|all| {
             if let Ok(mut all) = all.try_borrow_mut() {
                 all.iter_mut().for_each(|open| open.queue = None);
@@ -162,7 +162,7 @@ fn close_before_forks() {
         });
     }
     extern "C" fn resume() {
-        let _ = GATE.try_with(Cell::take);
+        drop(GATE.try_with(Cell::take));
     }
     // SAFETY: the handlers are functions of this library, which is not unloaded before the process ends its
     // use of it, and they only take locks that are free or held for a bounded time.

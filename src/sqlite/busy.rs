@@ -22,8 +22,10 @@ thread_local! {
 /// Makes `conn` wait with this handler.
 pub(super) fn install(conn: &Connection) {
     // `Connection::busy_handler` needs SQLite 3.44; this is the plain call beneath it.
-    // SAFETY: the connection is open, and the callback uses no data.
-    unsafe { ffi::sqlite3_busy_handler(conn.handle(), Some(wait), ptr::null_mut()) };
+    // SAFETY: the connection is open while it is borrowed.
+    let handle = unsafe { conn.handle() };
+    // SAFETY: an open connection's handle, and a callback that uses no data.
+    unsafe { ffi::sqlite3_busy_handler(handle, Some(wait), ptr::null_mut()) };
 }
 
 /// Sets how long each statement of this thread waits from now on.

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 
 use super::contracts::{Read, Write};
 use super::error::{Stage, from_sqlite};
-use super::hold::{Hold, Identity};
+use super::hold::{FileId, Hold, Identity};
 use super::{Options, busy, open};
 use crate::store::{Error, Kind, Result};
 
@@ -110,11 +110,13 @@ impl<S> Database<S> {
 
 impl Open {
     fn new(options: &Options) -> Result<Self> {
+        open::prepare_file(&options.path)?;
+        let file = FileId::of(&options.path);
         let conn = open::open(options)?;
         let refused = |e: rusqlite::Error| from_sqlite(&e, Stage::RolledBack, &options.path);
         // Reading opens the log; while the transaction is open, nobody removes it.
         conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_master LIMIT 1").map_err(refused)?;
-        let identity = Identity::of(&options.path);
+        let identity = Identity::of(&options.path, file);
         let hold = Hold::take(&options.path);
         conn.execute_batch("COMMIT").map_err(refused)?;
         match (identity, hold) {
@@ -127,11 +129,12 @@ impl Open {
             (_, Err(e)) => Err(Error::new(Kind::Unavailable, format!("the database cannot be locked: {e}"))
                 .at(&options.path)
                 .remedy("PHP's user must be able to read the file")),
-            (None, _) => {
-                Err(Error::new(Kind::Unavailable, "the database or its -wal was removed while it was opened")
-                    .at(&options.path)
-                    .remedy("Try again"))
-            }
+            (None, _) => Err(Error::new(
+                Kind::Unavailable,
+                "the database or its -wal was replaced while it was opened",
+            )
+            .at(&options.path)
+            .remedy("Try again")),
         }
     }
 }

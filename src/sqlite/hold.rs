@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 
 /// Which file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileId {
+pub(super) struct FileId {
     device: u64,
     inode: u64,
 }
@@ -31,8 +31,11 @@ impl From<Metadata> for FileId {
     }
 }
 
-fn id(path: &Path) -> Option<FileId> {
-    std::fs::metadata(path).ok().map(FileId::from)
+impl FileId {
+    /// The file at `path` now.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().map(Self::from)
+    }
 }
 
 /// The files beneath an open connection.
@@ -44,19 +47,20 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// The files at `database` now; none when one is missing. To be called while a transaction of the
-    /// connection is open, for then nobody replaces them.
-    pub(super) fn of(database: &Path) -> Option<Self> {
+    /// The files that a connection opened, which took `opened` for the database. To be called while a
+    /// transaction of the connection is open, for then no program that keeps to SQLite's locks removes
+    /// the log. None when either is not, or no more, where its name says.
+    pub(super) fn of(database: &Path, opened: Option<FileId>) -> Option<Self> {
         let mut log = database.as_os_str().to_owned();
         log.push("-wal");
         let log = PathBuf::from(log);
-        let ids = (id(database)?, id(&log)?);
-        Some(Self { database: database.to_owned(), log, ids })
+        let ids = (FileId::of(database)?, FileId::of(&log)?);
+        (opened == Some(ids.0)).then(|| Self { database: database.to_owned(), log, ids })
     }
 
     /// Whether the path still names the files that the connection opened.
     pub(super) fn holds(&self) -> bool {
-        id(&self.database) == Some(self.ids.0) && id(&self.log) == Some(self.ids.1)
+        FileId::of(&self.database) == Some(self.ids.0) && FileId::of(&self.log) == Some(self.ids.1)
     }
 }
 

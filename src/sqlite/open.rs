@@ -27,12 +27,11 @@ pub fn library_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Opens the database, creating it and its tables where they are missing.
+/// Opens the database, whose file [`prepare_file`] has seen, and creates its tables where they are missing.
 pub(super) fn open(options: &Options) -> Result<Connection> {
     static CHECKED: OnceCell<()> = OnceCell::new();
     CHECKED.get_or_try_init(check_library)?;
     let path = &options.path;
-    prepare_file(path)?;
     busy::allow(options.busy_timeout);
     let refused = |e: rusqlite::Error| opening_refused(&e, path);
 
@@ -73,8 +72,8 @@ fn check_library() -> Result<()> {
     Ok(())
 }
 
-/// Sees that there is a file to open, and says what is wrong where there cannot be.
-fn prepare_file(path: &Path) -> Result<()> {
+/// Sees that there is a file to open, creating an empty one, and says what is wrong where there cannot be.
+pub(super) fn prepare_file(path: &Path) -> Result<()> {
     let refuse = |cause: String, remedy| Error::new(Kind::Unavailable, cause).at(path).remedy(remedy);
     if !path.is_absolute() {
         return Err(refuse(
