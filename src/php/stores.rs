@@ -154,7 +154,7 @@ fn close_before_forks() {
     }
     extern "C" fn prepare() {
         // Waits for a renewal under way, and keeps the heartbeats from opening anything meanwhile.
-        drop(GATE.try_with(|gate| gate.set(Some(store::RENEWING.lock()))));
+        let _ = GATE.try_with(|gate| gate.set(Some(store::RENEWING.lock())));
         let _ = OPEN.try_with(|all| {
             if let Ok(mut all) = all.try_borrow_mut() {
                 all.iter_mut().for_each(|open| open.queue = None);

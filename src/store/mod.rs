@@ -3,7 +3,7 @@
 //! A *tier* is a way to keep the data: `crate::sqlite` is L2, durable tables; L1, shared memory, will
 //! stand beside it. A tier implements [`Store`], which hands out the subsystems: [`Queue`], [`Cache`],
 //! [`PubSub`]. A new tier goes into a folder of its own beside `sqlite` and gets a line in
-//! [`crate::config::Settings::queue_store`].
+//! [`crate::config::QueueSettings::store`].
 //!
 //! What every tier owes, whatever the subsystem:
 //!
