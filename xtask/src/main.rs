@@ -2,6 +2,7 @@
 //! `cargo test -p xtask` fails when it is stale.
 
 mod contracts;
+mod header;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -17,7 +18,8 @@ struct Generated {
 fn main() -> Result<()> {
     let files = match env::args().nth(1).as_deref() {
         Some("contracts") => contracts::generate(&root())?,
-        _ => bail!("usage: cargo xtask contracts"),
+        Some("header") => header::generate(&root())?,
+        _ => bail!("usage: cargo xtask contracts | header"),
     };
     for file in files {
         fs::write(&file.path, file.text).with_context(|| format!("cannot write {}", file.path.display()))?;
@@ -46,5 +48,10 @@ mod tests {
     #[test]
     fn generated_contracts_are_fresh() {
         fresh(contracts::generate(&root()).unwrap(), "contracts");
+    }
+
+    #[test]
+    fn generated_header_is_fresh() {
+        fresh(header::generate(&root()).unwrap(), "header");
     }
 }
