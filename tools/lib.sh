@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: where things are, and how they speak.
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # used by those scripts
 
 set -euo pipefail
 
