@@ -14,6 +14,8 @@ mod function;
 mod heartbeat;
 mod info;
 mod ini;
+#[cfg(feature = "test-panic")]
+mod panic;
 mod queue;
 mod result;
 mod stores;
@@ -26,6 +28,8 @@ use ext_php_rs::php_module;
 #[php_module]
 fn module(module: ModuleBuilder<'_>) -> ModuleBuilder<'_> {
     let functions = [queue::functions(), failed::functions(), heartbeat::functions(), info::functions()];
+    #[cfg(feature = "test-panic")]
+    let module = panic::functions().into_iter().fold(module, ModuleBuilder::function);
     functions
         .into_iter()
         .flatten()
