@@ -110,6 +110,28 @@ final class FailedJobsTest extends LaravelTestCase
         $this->assertSame([0, 1], [$this->queue()->totalSize(), $this->queue('database')->size('mails')]);
     }
 
+    public function testManyFailedJobsAreListedThoughMoreFailMeanwhile(): void
+    {
+        $fail = function (int $jobs): void {
+            foreach (askr_queue_push_many('default', array_fill(0, $jobs, '{}')) as $id) {
+                askr_queue_fail($id);
+            }
+        };
+        $this->queue();
+        $fail(1200);
+        $this->assertSame(range(1200, 1), $this->failer()->ids());
+
+        // Between two pages of the listing.
+        $seen = [];
+        foreach ((fn () => $this->each())->call($this->failer()) as $job) {
+            if ($seen === []) {
+                $fail(3);
+            }
+            $seen[] = $job->id;
+        }
+        $this->assertSame(range(1200, 1), $seen);
+    }
+
     public function testADeadLetterThatTheDriverDidNotWriteIsOurs(): void
     {
         $id = $this->queue()->pushRaw('not JSON', 'foreign');
