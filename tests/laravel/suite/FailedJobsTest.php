@@ -168,7 +168,7 @@ final class FailedJobsTest extends LaravelTestCase
         $this->assertSame([1, 0], [$this->queue()->size(), DB::table('failed_jobs')->count()]);
     }
 
-    public function testALostClaimFailsNothing(): void
+    public function testALostClaimChangesNothing(): void
     {
         $this->configure(['queue.connections.askr' => ['driver' => 'askr', 'retry_after' => 1]]);
         $this->queue()->push(new Probe('a'));
@@ -176,12 +176,13 @@ final class FailedJobsTest extends LaravelTestCase
         $this->eventually(fn (): bool => $this->queue()->pendingSize() === 1, 'the reservation did not lapse');
         $current = $this->queue()->pop();
 
-        $late->fail(new RuntimeException('too late'));
+        (clone $late)->delete();
+        (clone $late)->release();
+        (clone $late)->fail(new RuntimeException('too late'));
         $this->failer()->log('askr', 'default', $late->getRawBody(), new RuntimeException('too late'));
-        $late->release();
-        $late->delete();
 
-        $this->assertSame([[], 1], [$this->deadLetters(), $this->queue()->size()]);
+        $this->assertSame([[], 1, 2], [$this->deadLetters(), $this->queue()->size(), $this->jobs()[0]['attempts']]);
+        $this->assertNotNull($this->jobs()[0]['reserved_until']);
         $current->delete();
         $this->assertSame(0, $this->queue()->size());
     }
