@@ -23,7 +23,7 @@ var_dump(ini_set('askr.queue_synchronous', 'normal'), ini_get('askr.queue_synchr
 ?>
 --CLEAN--
 <?php require __DIR__ . '/askr.inc'; clean();
---EXPECT--
+--EXPECTF--
 Askr\UnavailableException: the setting askr.busy_timeout is "-1". Give whole milliseconds from 0 to 3600000
 Askr\UnavailableException: the setting askr.busy_timeout is "abc". Give whole milliseconds from 0 to 3600000
 Askr\UnavailableException: the setting askr.busy_timeout is "99999999G". Give whole milliseconds from 0 to 3600000
@@ -34,6 +34,6 @@ no exception, answer: 2
 Askr\UnavailableException: open the queue: the database's path is relative (-1). Every process would take it from its own working directory: give an absolute path
 Askr\UnavailableException: open the queue: the database's path is relative (abc). Every process would take it from its own working directory: give an absolute path
 Askr\UnavailableException: open the queue: the database's path is relative (99999999G). Every process would take it from its own working directory: give an absolute path
-Askr\UnavailableException: open the queue: the database cannot be created or written as user 0: file name contained an unexpected NUL byte ({folder}/queue.db\0.hidden). Give the folder and the file to the user that PHP runs as
+Askr\UnavailableException: open the queue: the database cannot be created or written as user %d: file name contained an unexpected NUL byte ({folder}/queue.db\0.hidden). Give the folder and the file to the user that PHP runs as
 bool(false)
 string(4) "full"
