@@ -11,6 +11,7 @@ use Illuminate\Contracts\Foundation\Application;
 use Illuminate\Filesystem\Filesystem;
 use Illuminate\Queue\QueueManager;
 use Illuminate\Support\Facades\Facade;
+use PDO;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -165,16 +166,24 @@ abstract class LaravelTestCase extends TestCase
     }
 
     /**
-     * The jobs of a queue in any state, as the extension lists them.
+     * The database, as any program may open it.
+     */
+    protected function database(): PDO
+    {
+        return new PDO("sqlite:$this->storage/app/askr.sqlite");
+    }
+
+    /**
+     * The jobs of a queue in any state, as they stand in the table.
      *
      * @return list<array<string, mixed>>
      */
     protected function jobs(string $queue = 'default'): array
     {
-        return array_merge(...array_map(
-            static fn (string $state): array => askr_queue_list($queue, $state, PHP_INT_MAX),
-            ['pending', 'delayed', 'reserved'],
-        ));
+        $jobs = $this->database()->prepare('SELECT * FROM askr_jobs WHERE queue = ? ORDER BY id');
+        $jobs->execute([$queue]);
+
+        return $jobs->fetchAll(PDO::FETCH_ASSOC);
     }
 
     /**

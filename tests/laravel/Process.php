@@ -38,7 +38,11 @@ final class Process
     {
         if ($this->exit === null) {
             $status = proc_get_status($this->process);
-            $this->exit = $status['running'] ? null : ($status['signaled'] ? -$status['termsig'] : $status['exitcode']);
+            $this->exit = match (true) {
+                $status['running'] => null,
+                $status['signaled'] => -$status['termsig'],
+                default => $status['exitcode'],
+            };
         }
 
         return $this->exit === null;

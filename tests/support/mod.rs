@@ -2,9 +2,12 @@
 #![allow(dead_code)]
 
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use askr::sqlite::{Options, SqliteQueue};
 
 /// Runs a command to its end and returns its output. One that takes longer than `most` is killed, and fails
 /// the test.
@@ -45,4 +48,34 @@ pub(crate) fn wait_for<T>(most: Duration, mut observed: impl FnMut() -> Option<T
             seen => return seen,
         }
     }
+}
+
+/// What tells a process of [`role`] where its database is.
+const DATABASE: &str = "ASKR_TEST_DATABASE";
+
+/// This test program once more, to run its ignored test `name`: what it does is done by another process. What
+/// it reports goes to its standard error, which the test harness leaves alone.
+pub(crate) fn role(name: &str, database: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "--ignored", "--nocapture", name]).env(DATABASE, database);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// In a process of [`role`]: its database.
+pub(crate) fn database() -> PathBuf {
+    std::env::var_os(DATABASE).expect("this test is a part that another one runs").into()
+}
+
+/// The lines that a process of [`role`] reported, once it has ended well.
+pub(crate) fn reported(child: Child) -> Vec<String> {
+    let output = finish_within(child, Duration::from_secs(120)).expect("the process ends within two minutes");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{text}");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Opens the queue there.
+pub(crate) fn open(database: &Path) -> SqliteQueue {
+    SqliteQueue::open(Options::new(database)).unwrap()
 }

@@ -200,8 +200,7 @@ final class FailedJobsTest extends LaravelTestCase
 
     private function age(int $id, int $seconds): void
     {
-        $database = new \PDO("sqlite:$this->storage/app/askr.sqlite");
-        $database->exec("UPDATE askr_failed_jobs SET failed_at = failed_at - $seconds WHERE id = $id");
+        $this->database()->exec("UPDATE askr_failed_jobs SET failed_at = failed_at - $seconds WHERE id = $id");
     }
 
     private function failer(): FailedJobProvider

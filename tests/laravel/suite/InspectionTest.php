@@ -93,7 +93,8 @@ final class InspectionTest extends LaravelTestCase
         $this->queue()->bulk([new Probe('a'), new Probe('b')]);
         $this->queue()->push(new Probe('c'), '', 'other');
 
-        $this->assertMatchesRegularExpression('/\[askr\] default.*\[2\] ALERT/', $this->artisan('queue:monitor', 'default', '--max=2'));
+        $monitor = $this->artisan('queue:monitor', 'default', '--max=2');
+        $this->assertMatchesRegularExpression('/\[askr\] default.*\[2\] ALERT/', $monitor);
         $this->assertStringContainsString('Cleared 2 jobs', $this->artisan('queue:clear', '--force'));
         $this->assertSame([0, 1], [$this->queue()->size(), $this->queue()->size('other')]);
     }

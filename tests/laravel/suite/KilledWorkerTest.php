@@ -7,7 +7,6 @@ namespace Askr\Laravel\Tests;
 use App\Jobs\LongProbe;
 use App\Jobs\Probe;
 use App\Record;
-use PDO;
 
 /**
  * Workers that die, lose their claim, or are refused by the database: no job is lost, none is doubled.
@@ -126,6 +125,23 @@ final class KilledWorkerTest extends LaravelTestCase
         $this->assertStringContainsString('lost its reservation in attempt 1', $this->log());
     }
 
+    public function testAJobThatLostItsReservationDoesNotFailWhileTheOtherWorkerHasIt(): void
+    {
+        $this->configure(['queue.connections.askr' => ['driver' => 'askr', 'retry_after' => 3]]);
+        LongProbe::dispatch('a', 'sleep:3,throw ok');
+        $worker = $this->work('--tries=1');
+        $this->recorded('a start 1');
+        $this->database()->exec('UPDATE askr_jobs SET reserved_until = unixepoch() - 1');
+        $this->work('--tries=5');
+        $this->recorded('a done 2');
+        $this->eventually(fn (): bool => str_contains($this->log(), 'a throws in attempt 1'), 'it has not thrown');
+        $worker->signal(SIGTERM);
+        $worker->wait();
+
+        $this->assertSame(['a start 1', 'a start 2', 'a done 2'], Record::lines());
+        $this->assertSame([0, []], [$this->queue()->size(), $this->deadLetters()]);
+    }
+
     public function testAWorkerThatIsRefusedTheLockConsumesNothingAndGoesOn(): void
     {
         $this->queue()->push(new Probe('a'));
@@ -158,10 +174,5 @@ final class KilledWorkerTest extends LaravelTestCase
         $this->assertSame([1, []], [$this->queue()->reservedSize(), $this->deadLetters()]);
         $this->recorded('a done 2');
         $this->eventually(fn (): bool => $this->queue()->size() === 0, 'it was not acknowledged');
-    }
-
-    private function database(): PDO
-    {
-        return new PDO("sqlite:$this->storage/app/askr.sqlite");
     }
 }

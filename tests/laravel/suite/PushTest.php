@@ -6,6 +6,7 @@ namespace Askr\Laravel\Tests;
 
 use App\Jobs\PriorityProbe;
 use App\Jobs\Probe;
+use App\Record;
 use DateInterval;
 use Illuminate\Queue\Events\JobQueued;
 use Illuminate\Support\Facades\DB;
@@ -130,8 +131,10 @@ final class PushTest extends LaravelTestCase
 
         $this->assertSame(4, $this->queue()->size());
         $this->assertSame(1, $this->queue()->delayedSize());
-        $taken = array_map(fn () => unserialize($this->queue()->pop()->payload()['data']['command'])->name, range(1, 3));
-        $this->assertSame(['first', 'now 1', 'now 2'], $taken);
+        $this->workUntilEmpty();
+        $this->assertSame(['first start 1', 'now 1 start 1', 'now 2 start 1'], array_values(
+            preg_grep('/ start /', Record::lines()),
+        ));
     }
 
     public function testBulkIsOneTransactionForEachDelay(): void

@@ -32,9 +32,9 @@ class Probe implements ShouldQueue
     public int|array|null $backoff = null;
 
     /**
-     * @param string $script what to do, a step for each attempt; the last goes for all that follow. A step
-     *     is "ok", "throw", "fail", "delete", "release:SECONDS", "sleep:SECONDS" or "spin:SECONDS" (without
-     *     ever yielding)
+     * @param string $script what to do, a word for each attempt; the last goes for all that follow. A word
+     *     is a list of "ok", "throw", "fail", "delete", "release:SECONDS", "sleep:SECONDS" and
+     *     "spin:SECONDS" (without ever yielding), with commas
      */
     public function __construct(public readonly string $name, public readonly string $script = 'ok')
     {
@@ -57,8 +57,16 @@ class Probe implements ShouldQueue
         $attempt = $this->job->attempts();
         Record::write("$this->name start $attempt");
 
-        $steps = explode(' ', $this->script);
-        [$step, $seconds] = [...explode(':', $steps[min($attempt, count($steps)) - 1]), 0];
+        $attempts = explode(' ', $this->script);
+        foreach (explode(',', $attempts[min($attempt, count($attempts)) - 1]) as $step) {
+            $this->step($attempt, ...explode(':', $step));
+        }
+
+        Record::write("$this->name done $attempt");
+    }
+
+    private function step(int $attempt, string $step, string $seconds = '0'): void
+    {
         match ($step) {
             'ok' => null,
             'throw' => throw new RuntimeException("$this->name throws in attempt $attempt"),
@@ -68,8 +76,6 @@ class Probe implements ShouldQueue
             'sleep' => $this->sleep((float) $seconds),
             'spin' => $this->spin((float) $seconds),
         };
-
-        Record::write("$this->name done $attempt");
     }
 
     public function failed(Throwable $e): void
