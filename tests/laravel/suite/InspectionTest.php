@@ -81,7 +81,7 @@ final class InspectionTest extends LaravelTestCase
     public function testLookingReservesNothing(): void
     {
         $this->queue()->push(new Probe('a'));
-        $this->jobs();
+        $this->assertCount(1, askr_queue_list('default', 'pending'));
         $this->queue()->size();
         $this->queue()->creationTimeOfOldestPendingJob();
 

@@ -65,7 +65,8 @@ final class Demo extends Command
 
     private function startWorker(): Process
     {
-        $worker = new Process([PHP_BINARY, base_path('artisan'), 'queue:work', '--quiet', '--sleep=0.1'], timeout: null);
+        $command = [PHP_BINARY, base_path('artisan'), 'queue:work', '--quiet', '--sleep=0.1'];
+        $worker = new Process($command, timeout: null);
         $worker->start();
 
         return $worker;
@@ -96,6 +97,8 @@ final class Demo extends Command
     }
 
     /**
+     * Shows the progress until the queue is empty; whether every job had its end is seen afterwards.
+     *
      * @param list<Process> $workers
      */
     private function waitForAll(array $workers, int $total, float $started): void
@@ -104,14 +107,19 @@ final class Demo extends Command
             sleep(1);
             $seconds = microtime(true) - $started;
             $ended = array_sum(array_map($this->ended(...), array_keys(self::KINDS)));
-            $this->line(sprintf('%5.1f s  %6s of %s have ended', $seconds, number_format($ended), number_format($total)));
+            $this->line(sprintf(
+                '%5.1f s  %6s of %s have ended',
+                $seconds,
+                number_format($ended),
+                number_format($total),
+            ));
 
             foreach ($workers as $worker) {
                 if (! $worker->isRunning()) {
                     throw new RuntimeException("A worker ended: {$worker->getOutput()}{$worker->getErrorOutput()}");
                 }
             }
-        } while (($ended < $total || Queue::size() > 0) && $seconds < (int) $this->option('seconds'));
+        } while (Queue::size() > 0 && $seconds < (int) $this->option('seconds'));
     }
 
     private function ended(string $kind): int
@@ -148,13 +156,13 @@ final class Demo extends Command
 
             $rows[$kind] = $row;
             if ($row[$end === 'died' ? 'dead' : 'handled'] !== $jobs || $row['retried'] !== $jobs * $retries) {
-                $wrong[] = "not every job of the kind \"$kind\" was $end after $retries retries";
+                $wrong[] = "not every job of the kind \"$kind\" ended as it should";
             }
         }
 
         foreach (['duplicates', 'lost'] as $column) {
             if (array_sum(array_column($rows, $column)) > 0) {
-                $wrong[] = "$column";
+                $wrong[] = "the column \"$column\" is not 0";
             }
         }
 
