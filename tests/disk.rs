@@ -25,7 +25,8 @@ fn with_faults(name: &str) {
     let database = folder.path().join("queue.db");
     let mut part = role(name, &database);
     part.env("LD_PRELOAD", &library);
-    part.env("ASKR_FAULT", database.with_extension("fault")).env("ASKR_SYNCS", database.with_extension("syncs"));
+    part.env("ASKR_FAULT", database.with_extension("fault"))
+        .env("ASKR_SYNCS", database.with_extension("syncs"));
     reported(part.spawn().unwrap());
     let check: String = rusqlite::Connection::open(&database)
         .and_then(|db| db.query_row("PRAGMA integrity_check", [], |row| row.get(0)))
@@ -203,7 +204,8 @@ fn fill_the_disk() {
     fs::remove_file(&ballast).unwrap();
     let again = queue.push(b"q", b"", Push::default()).unwrap();
     assert!(again > *stored.last().unwrap());
-    let mut claimed: Vec<_> = std::iter::from_fn(|| queue.pop(b"q", 600).unwrap()).map(|job| job.id).collect();
+    let mut claimed: Vec<_> =
+        std::iter::from_fn(|| queue.pop(b"q", 600).unwrap()).map(|job| job.id).collect();
     stored.push(again);
     if claimed.len() < stored.len() {
         claimed.insert(0, stored[0]);
