@@ -1,6 +1,8 @@
 //! The settings as PHP's ini entries.
 
-use ext_php_rs::ffi::zend_ini_entry;
+use std::ffi::{c_int, c_void};
+
+use ext_php_rs::ffi::{zend_ini_entry, zend_string};
 use ext_php_rs::flags::IniEntryPermission;
 use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs};
 
@@ -15,9 +17,23 @@ const fn entries() -> [IniEntryDef; ALL.len() + 1] {
     while at < ALL.len() {
         let permission = if ALL[at].by_script { IniEntryPermission::All } else { IniEntryPermission::System };
         entries[at] = IniEntryDef::new(ALL[at].name, ALL[at].default, permission);
+        entries[at].on_modify = Some(accept);
         at += 1;
     }
     entries
+}
+
+/// Every value is accepted; a wrong one is an exception at use. PHP's `ini_restore` does nothing for an entry
+/// that has no such function.
+unsafe extern "C" fn accept(
+    _entry: *mut zend_ini_entry,
+    _value: *mut zend_string,
+    _arg1: *mut c_void,
+    _arg2: *mut c_void,
+    _arg3: *mut c_void,
+    _stage: c_int,
+) -> c_int {
+    zend::SUCCESS
 }
 
 pub(super) fn register(module: i32) {
