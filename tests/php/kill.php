@@ -43,7 +43,7 @@ return [
         askr_queue_push_many('q', array_map('strval', range(1, 200)), max_attempts: PHP_INT_MAX);
         $seen = folder('seen');
         $note = fn (array $job) => file_put_contents($seen, "$job[id] $job[attempts] $job[payload]\n", FILE_APPEND);
-        kill_workers(50, function () use ($note) {
+        kill_workers(30, function () use ($note) {
             if ($job = askr_queue_pop('q', 1)) {
                 $note($job);
             }
@@ -70,14 +70,14 @@ return [
 
     'while they fail jobs' => function () {
         askr_queue_push_many('q', array_map('strval', range(1, 3000)), max_attempts: PHP_INT_MAX);
-        kill_workers(40, function () {
+        kill_workers(20, function () {
             if ($job = askr_queue_pop('q', 0)) {
                 askr_queue_fail($job['id'], null, 'because', $job['attempts']);
             }
         });
         $both = 'SELECT payload FROM askr_jobs UNION ALL SELECT payload FROM askr_failed_jobs';
         same('3000|3000', sql("SELECT count(*), count(DISTINCT payload) FROM ($both)"), 'jobs, and different ones');
-        holds((int) sql('SELECT count(*) FROM askr_failed_jobs') > 40, 'some were moved');
+        holds((int) sql('SELECT count(*) FROM askr_failed_jobs') > 20, 'some were moved');
         sound();
     },
 
@@ -86,7 +86,7 @@ return [
         while ($job = askr_queue_pop('q')) {
             askr_queue_fail($job['id']);
         }
-        kill_workers(20, function () {
+        kill_workers(12, function () {
             foreach (askr_failed_list(5) as $letter) {
                 askr_failed_retry($letter['id']);
             }
@@ -102,19 +102,19 @@ return [
     'while they release' => function () {
         $id = askr_queue_push('q', 'x', max_attempts: PHP_INT_MAX);
         $created = sql('SELECT created_at FROM askr_jobs');
-        kill_workers(40, function () {
+        kill_workers(20, function () {
             if ($job = askr_queue_pop('q', 0)) {
                 askr_queue_release($job['id'], 0, $job['attempts']);
             }
         });
         same("1|$id|x|$created", sql('SELECT count(*), id, payload, created_at FROM askr_jobs'), 'the one job');
-        holds(askr_queue_pop('q')['attempts'] > 40, 'claimed again and again');
+        holds(askr_queue_pop('q')['attempts'] > 20, 'claimed again and again');
         sound();
     },
 
     'while they push: what was answered is there, once' => function () {
         $answered = folder('answered');
-        kill_workers(40, function () use ($answered) {
+        kill_workers(20, function () use ($answered) {
             $payload = bin2hex(random_bytes(8));
             askr_queue_push('q', $payload);
             file_put_contents($answered, "$payload\n", FILE_APPEND);
@@ -123,7 +123,7 @@ return [
         same(count($stored), count(array_unique($stored)), 'each once');
         same([], array_diff(file($answered, FILE_IGNORE_NEW_LINES), $stored), 'answered and not stored');
         // At most the one that a killed worker did not come to note.
-        holds(count($stored) - count(file($answered)) <= 40, 'stored and not answered');
+        holds(count($stored) - count(file($answered)) <= 20, 'stored and not answered');
         sound();
     },
 ];
