@@ -118,7 +118,7 @@ fn no_try_begins_after_five_seconds() {
 fn a_later_try_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("queue.db");
-    let wait = Duration::from_millis(400);
+    let wait = Duration::from_millis(500);
     let (mut queue, ids) = claimed(&database, wait);
     for (act, id) in ACTS.into_iter().zip(ids) {
         let (locked, is_locked) = mpsc::channel();
@@ -127,8 +127,8 @@ fn a_later_try_succeeds() {
             move || {
                 let other = hold_lock(&database);
                 locked.send(()).unwrap();
-                // Into the second try.
-                thread::sleep(wait + wait / 2);
+                // To the end of the second try.
+                thread::sleep(wait * 2);
                 drop(other);
             }
         });
