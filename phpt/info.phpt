@@ -57,31 +57,7 @@ bool(true)
 ]
 {"askr.queue_db":{"value":"\/from\/script","source":"script"},"askr.busy_timeout":{"value":"wrong","source":"script"},"askr.queue_synchronous":{"value":"full","source":"default"}}
 {"value":"5000","source":"default"}
-
-Warning: PHP Startup: Unable to load dynamic library '' (tried: /usr/lib/php/20220829/ (/usr/lib/php/20220829/: cannot read file data: Is a directory), /usr/lib/php/20220829/.so (/usr/lib/php/20220829/.so: cannot open shared object file: No such file or directory)) in Unknown on line 0
-
-Fatal error: Uncaught Error: Call to undefined function askr_info() in Command line code:1
-Stack trace:
-#0 {main}
-  thrown in Command line code on line 1
-
-Warning: PHP Startup: Unable to load dynamic library '' (tried: /usr/lib/php/20220829/ (/usr/lib/php/20220829/: cannot read file data: Is a directory), /usr/lib/php/20220829/.so (/usr/lib/php/20220829/.so: cannot open shared object file: No such file or directory)) in Unknown on line 0
-
-Fatal error: Uncaught Error: Call to undefined function askr_info() in Command line code:1
-Stack trace:
-#0 {main}
-  thrown in Command line code on line 1
-
-Warning: PHP Startup: Unable to load dynamic library '' (tried: /usr/lib/php/20220829/ (/usr/lib/php/20220829/: cannot read file data: Is a directory), /usr/lib/php/20220829/.so (/usr/lib/php/20220829/.so: cannot open shared object file: No such file or directory)) in Unknown on line 0
-
-Fatal error: Uncaught Error: Call to undefined function askr_info() in Command line code:1
-Stack trace:
-#0 {main}
-  thrown in Command line code on line 1
-
-Warning: PHP Startup: Unable to load dynamic library '' (tried: /usr/lib/php/20220829/ (/usr/lib/php/20220829/: cannot read file data: Is a directory), /usr/lib/php/20220829/.so (/usr/lib/php/20220829/.so: cannot open shared object file: No such file or directory)) in Unknown on line 0
-
-Fatal error: Uncaught Error: Call to undefined function askr_info() in Command line code:1
-Stack trace:
-#0 {main}
-  thrown in Command line code on line 1
+[{"tier":"L2","path":"\/from\/option"},{"askr.queue_db":"php.ini","askr.busy_timeout":"default","askr.queue_synchronous":"php.ini"}]
+[{"tier":"L2","path":"\/from\/environment"},{"askr.queue_db":"environment","askr.busy_timeout":"default","askr.queue_synchronous":"default"}]
+[{"tier":"L2","path":"\/from\/putenv"},{"askr.queue_db":"environment","askr.busy_timeout":"default","askr.queue_synchronous":"default"}]
+[{"tier":"L1","path":""},{"askr.queue_db":"php.ini","askr.busy_timeout":"default","askr.queue_synchronous":"default"}]

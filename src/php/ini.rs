@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use ext_php_rs::ffi::{zend_ini_entry, zend_string};
 use ext_php_rs::flags::IniEntryPermission;
+use ext_php_rs::types::Zval;
 use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs};
 
 use super::zend;
@@ -68,20 +69,25 @@ fn entry(setting: &'static Setting) -> Option<Given> {
     let entry = unsafe { &*entry };
     // SAFETY: null, or a string that PHP keeps while the entry has this value.
     let value = unsafe { entry.value.as_ref() };
-    let value = value.map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
-    Some(Given { value: value.unwrap_or_default(), origin: origin(setting, entry) })
+    let value = value.map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned()).unwrap_or_default();
+    let origin = origin(setting, entry, &value);
+    Some(Given { value, origin })
 }
 
-fn origin(setting: &Setting, entry: &zend_ini_entry) -> Origin {
-    let by_admin = u32::from(entry.modifiable) == IniEntryPermission::System.bits();
-    match (entry.modified != 0, by_admin) {
-        (true, true) => Origin::Admin,
-        (true, false) => Origin::Script,
-        _ => {
-            let name = setting.name.to_bytes();
-            // SAFETY: a lookup by a name of that length in PHP's configuration.
-            let configured = unsafe { zend::cfg_get_entry(setting.name.as_ptr(), name.len()) };
-            if configured.is_null() { Origin::Default } else { Origin::Ini }
-        }
+fn origin(setting: &Setting, entry: &zend_ini_entry, value: &str) -> Origin {
+    if entry.modified != 0 {
+        let by_admin = u32::from(entry.modifiable) == IniEntryPermission::System.bits();
+        return if by_admin { Origin::Admin } else { Origin::Script };
+    }
+    let name = setting.name.to_bytes();
+    // SAFETY: a lookup by a name of that length in PHP's configuration.
+    let configured = unsafe { zend::cfg_get_entry(setting.name.as_ptr(), name.len()) };
+    // SAFETY: null, or PHP's own value, which lives as long as the process.
+    let configured = unsafe { configured.as_ref() }.and_then(Zval::str);
+    // A pool's settings take the place of these values without a mark on the entry.
+    match configured {
+        Some(configured) if configured == value => Origin::Ini,
+        None if setting.default.to_bytes() == value.as_bytes() => Origin::Default,
+        _ => Origin::Admin,
     }
 }
