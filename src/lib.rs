@@ -14,6 +14,7 @@ pub mod capi;
 pub mod config;
 #[cfg(feature = "php")]
 mod php;
+pub mod shm;
 pub mod sqlite;
 pub mod store;
 

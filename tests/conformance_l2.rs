@@ -4,7 +4,8 @@ mod conformance;
 #[path = "conformance/model.rs"]
 mod model;
 
-use conformance::l2::L2;
+use askr::sqlite::contracts::queue::PUBLISHED;
+use conformance::l2::{self, L2};
 
 macro_rules! on_l2 {
     ($($file:ident::$case:ident),* $(,)?) => {
@@ -20,4 +21,9 @@ each_case!(on_l2);
 #[test]
 fn random_operations_agree_with_a_plain_model() {
     model::random_operations_agree_with_a_plain_model(&L2::published());
+}
+
+#[test]
+fn the_move_of_an_exhausted_job_asks_for_its_very_claim() {
+    l2::the_move_of_an_exhausted_job_asks_for_its_very_claim(PUBLISHED);
 }

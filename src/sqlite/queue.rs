@@ -6,7 +6,7 @@ use super::Options;
 use super::connection::Database;
 use super::contracts::queue::{self as contract, Statements};
 use crate::store::{
-    Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State,
+    Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State, exhausted,
 };
 
 /// Most rows that one transaction removes, so that nobody waits long for the write lock.
@@ -70,11 +70,7 @@ impl Queue for SqliteQueue {
                     created_at: row.created_at,
                 }));
             }
-            let why = format!(
-                "askr: handed out {} times, as often as max_attempts allows, and never acknowledged: its \
-                 last claim was released or lapsed.",
-                row.max_attempts
-            );
+            let why = exhausted(row.max_attempts);
             settle(|| {
                 self.db.write(|tx| {
                     contract::dead_letter_exhausted(tx, Some(why.as_bytes()), row.id, Some(row.attempts))

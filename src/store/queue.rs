@@ -95,7 +95,7 @@ pub struct Job {
 }
 
 /// A queue's figures, all of one moment: `total = pending + delayed + reserved`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Jobs that can be claimed now.
     pub pending: i64,
@@ -210,6 +210,14 @@ pub trait Queue {
 
     /// Removes the dead letters older than that many seconds, or all; how many.
     fn failed_flush(&mut self, older_than: Option<i64>) -> Result<i64>;
+}
+
+/// The reason of a dead letter whose job was handed out as often as it may be.
+pub fn exhausted(max_attempts: i64) -> String {
+    format!(
+        "askr: handed out {max_attempts} times, as often as max_attempts allows, and never acknowledged: its \
+         last claim was released or lapsed."
+    )
 }
 
 /// The rules that hold for arguments on every tier. The front ends (`php`, `capi`) check with these before

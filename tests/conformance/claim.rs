@@ -140,8 +140,7 @@ pub(crate) fn attempts_count_every_claim(tier: &dyn Tier) {
 pub(crate) fn no_two_claims_get_one_job(tier: &dyn Tier) {
     let place = tier.fresh();
     let mut handles: Vec<_> = (0..3).map(|_| place.queue()).collect();
-    let pushed: Vec<_> =
-        (0..30).map(|n| handles[n % 3].push(b"q", b"", Push::default()).unwrap()).collect();
+    let pushed: Vec<_> = (0..30).map(|n| handles[n % 3].push(b"q", b"", Push::default()).unwrap()).collect();
     let claimed: Vec<_> = (0..30).map(|n| pop(&mut *handles[(n + 1) % 3], b"q", 60).id).collect();
     assert_eq!(claimed, pushed);
     assert!(handles.iter_mut().all(|queue| queue.pop(b"q", 60).unwrap().is_none()));

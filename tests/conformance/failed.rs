@@ -2,7 +2,7 @@
 
 use askr::store::{DeadLetter, Failure, Job, Push, Queue, State};
 
-use super::{ALL, Place, Tier, in_state, pop, pop_all, total};
+use super::{ALL, NONE, Place, Tier, in_state, pop, pop_all, total};
 
 pub(crate) fn a_failed_job_is_moved_with_its_reason(tier: &dyn Tier) {
     let place = tier.fresh();
@@ -135,10 +135,10 @@ pub(crate) fn they_are_listed_newest_first(tier: &dyn Tier) {
     assert_eq!(listed(None, 5, 0), [ids[4], ids[3], ids[2], ids[1], ids[0]]);
     assert_eq!(listed(None, 2, 1), [ids[3], ids[2]]);
     assert_eq!(listed(None, 2, 4), [ids[0]]);
-    assert_eq!(listed(None, 0, 0), []);
+    assert_eq!(listed(None, 0, 0), NONE);
     assert_eq!(listed(Some(b"a"), 5, 0), [ids[4], ids[2], ids[0]]);
     assert_eq!(listed(Some(b"b"), 1, 1), [ids[1]]);
-    assert_eq!(listed(Some(b"c"), 5, 0), []);
+    assert_eq!(listed(Some(b"c"), 5, 0), NONE);
 }
 
 pub(crate) fn a_retry_is_a_new_job(tier: &dyn Tier) {
@@ -177,7 +177,7 @@ pub(crate) fn forget_removes_one(tier: &dyn Tier) {
     assert_eq!(left(&mut *queue), [ids[2], ids[0]]);
     assert_eq!(queue.failed_find(ids[1]).unwrap(), None);
     assert_eq!(queue.failed_find(ids[2]).unwrap().map(|letter| letter.id), Some(ids[2]));
-    assert_eq!(in_state(&mut *queue, b"a", State::Pending), []);
+    assert_eq!(in_state(&mut *queue, b"a", State::Pending), NONE);
 }
 
 pub(crate) fn flush_removes_the_old_or_all(tier: &dyn Tier) {

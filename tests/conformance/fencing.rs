@@ -6,7 +6,11 @@ use super::{ALL, Place, Tier, in_state, pop, pop_all, priority, total};
 
 /// Tries everything that a claim entitles to; which of them held. Each is tried on a job of its own that
 /// `prepare` brings into the same situation.
-fn what_holds(tier: &dyn Tier, prepare: fn(&dyn Place, &mut dyn Queue, i64), claim: Option<i64>) -> [bool; 4] {
+fn what_holds(
+    tier: &dyn Tier,
+    prepare: fn(&dyn Place, &mut dyn Queue, i64),
+    claim: Option<i64>,
+) -> [bool; 4] {
     type Act = fn(&mut dyn Queue, i64, Option<i64>) -> askr::store::Result<bool>;
     let acts: [Act; 4] = [
         |queue, id, claim| queue.delete(id, claim),
@@ -44,7 +48,8 @@ pub(crate) fn a_claim_that_was_taken_over_holds_nothing(tier: &dyn Tier) {
 }
 
 pub(crate) fn a_claim_that_was_given_back_holds_nothing(tier: &dyn Tier) {
-    let given_back = |_: &dyn Place, queue: &mut dyn Queue, id| assert!(queue.release(id, 5, Some(1)).unwrap());
+    let given_back =
+        |_: &dyn Place, queue: &mut dyn Queue, id| assert!(queue.release(id, 5, Some(1)).unwrap());
     assert_eq!(what_holds(tier, given_back, Some(1)), [false; 4]);
 }
 

@@ -2,7 +2,7 @@
 
 use askr::store::{Backlog, Failure, Job, Page, Push, Queue, State};
 
-use super::{ALL, Place, Tier, delayed, in_state, pop, priority, total};
+use super::{ALL, NONE, Place, Tier, delayed, in_state, pop, priority, total};
 
 /// A queue with two pending jobs, one of them by a lapsed reservation, three delayed and one reserved.
 fn every_state(place: &dyn Place, queue: &mut dyn Queue) -> [Vec<i64>; 3] {
@@ -118,8 +118,8 @@ pub(crate) fn a_list_has_pages(tier: &dyn Tier) {
     assert_eq!(page(2, 0), ids[..2]);
     assert_eq!(page(2, 2), ids[2..4]);
     assert_eq!(page(2, 4), ids[4..]);
-    assert_eq!(page(2, 5), []);
-    assert_eq!(page(0, 0), []);
+    assert_eq!(page(2, 5), NONE);
+    assert_eq!(page(0, 0), NONE);
 }
 
 pub(crate) fn names_are_those_that_hold_a_job(tier: &dyn Tier) {

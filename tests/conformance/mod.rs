@@ -4,6 +4,7 @@
 pub(crate) mod claim;
 pub(crate) mod failed;
 pub(crate) mod fencing;
+pub(crate) mod l1;
 pub(crate) mod l2;
 pub(crate) mod look;
 pub(crate) mod push;
@@ -90,6 +91,9 @@ macro_rules! each_case {
 /// A page with everything on it.
 pub(crate) const ALL: Page = Page { limit: i64::MAX, offset: 0 };
 
+/// No ids.
+pub(crate) const NONE: [i64; 0] = [];
+
 /// A push with this delay, else as by default.
 pub(crate) fn delayed(delay: i64) -> Push {
     Push { delay, ..Push::default() }
@@ -105,9 +109,9 @@ pub(crate) fn pop(queue: &mut dyn Queue, name: &[u8], visibility: i64) -> Claime
     queue.pop(name, visibility).unwrap().expect("a job is pending")
 }
 
-/// Claims until nothing is pending; the ids in order.
+/// Claims until nothing is pending; the ids in order. Ends at a thousand: a fault must not go on for ever.
 pub(crate) fn pop_all(queue: &mut dyn Queue, name: &[u8]) -> Vec<i64> {
-    std::iter::from_fn(|| queue.pop(name, 1000).unwrap()).map(|job| job.id).collect()
+    std::iter::from_fn(|| queue.pop(name, 1000).unwrap()).map(|job| job.id).take(1000).collect()
 }
 
 /// The ids of the queue's jobs in one state.

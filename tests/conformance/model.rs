@@ -81,8 +81,10 @@ impl Model {
 
     fn pop(&mut self, queue: usize, visibility: i64, now: i64) -> Option<Job> {
         loop {
-            let pending =
-                self.jobs.iter_mut().filter(|(of, job)| *of == queue && Self::state(job, now) == State::Pending);
+            let pending = self
+                .jobs
+                .iter_mut()
+                .filter(|(of, job)| *of == queue && Self::state(job, now) == State::Pending);
             let (_, job) = pending.min_by_key(|(_, job)| (-job.priority, job.available_at, job.id))?;
             job.attempts += 1;
             job.reserved_until = Some(now + visibility);
@@ -218,7 +220,8 @@ fn plain(mut job: Job, now: i64) -> Job {
 
 /// Not in [`each_case`], so that the mutation test does not depend on chance.
 pub(crate) fn random_operations_agree_with_a_plain_model(tier: &dyn Tier) {
-    let config = Config { cases: 150, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
+    let config =
+        Config { cases: 150, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
     let outcome = TestRunner::new(config).run(&vec(step(), 1..60), |steps| {
         run(&*tier.fresh(), &steps);
         Ok(())

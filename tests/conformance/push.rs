@@ -2,7 +2,7 @@
 
 use askr::store::{MAX_SECONDS, Push, State};
 
-use super::{Tier, delayed, in_state, pop, pop_all, total};
+use super::{NONE, Tier, delayed, in_state, pop, pop_all, total};
 
 pub(crate) fn a_job_comes_back_as_it_went_in(tier: &dyn Tier) {
     let place = tier.fresh();
@@ -64,7 +64,7 @@ pub(crate) fn many_are_stored_in_order(tier: &dyn Tier) {
 pub(crate) fn none_of_many_is_none(tier: &dyn Tier) {
     let place = tier.fresh();
     let mut queue = place.queue();
-    assert_eq!(queue.push_many(b"q", &[], Push::default()).unwrap(), []);
+    assert_eq!(queue.push_many(b"q", &[], Push::default()).unwrap(), NONE);
     assert_eq!(total(&mut *queue, b"q"), 0);
 }
 
@@ -103,8 +103,27 @@ pub(crate) fn names_are_bytes_and_never_meet(tier: &dyn Tier) {
     let (longer, other) = ([&long[..], b"a"].concat(), [&long[..], b"b"].concat());
     let every_byte: Vec<u8> = (0..=255).collect();
     let mut names: Vec<&[u8]> = vec![
-        b"\xff", b"\xfe", b"\xc3\x28", b"a", b"A", b"a ", b"a\0", b"a\0b", b"a\0c", b"\0", b"1", b"01", b"1.0",
-        b"caf\xc3\xa9", b"cafe\xcc\x81", b"'; DROP TABLE askr_jobs; --", b"%", b"_", &every_byte, &long, &longer,
+        b"\xff",
+        b"\xfe",
+        b"\xc3\x28",
+        b"a",
+        b"A",
+        b"a ",
+        b"a\0",
+        b"a\0b",
+        b"a\0c",
+        b"\0",
+        b"1",
+        b"01",
+        b"1.0",
+        b"caf\xc3\xa9",
+        b"cafe\xcc\x81",
+        b"'; DROP TABLE askr_jobs; --",
+        b"%",
+        b"_",
+        &every_byte,
+        &long,
+        &longer,
         &other,
     ];
     for name in &names {
