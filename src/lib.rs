@@ -10,6 +10,7 @@
 //! | the trait's method | [`store::Queue`] |
 //! | the tier | [`sqlite`], whose statements come from `contracts/queue.md` |
 
+pub mod bell;
 pub mod capi;
 pub mod config;
 #[cfg(feature = "php")]

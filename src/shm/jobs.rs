@@ -3,6 +3,7 @@
 use super::layout::{NOT_RESERVED, field, header, kind};
 use super::memory::{Block, Damaged, Memory, Sound};
 use super::tree::Tree;
+use crate::bell::fnv1a;
 
 /// What a new job is.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,7 @@ impl Memory {
 
     /// The queue of that name.
     pub(super) fn queue(&self, name: &[u8]) -> Sound<Option<Block>> {
-        let hash = hash(name);
+        let hash = fnv1a(name);
         let mut next = self.follow(self.name_bucket(hash))?;
         for _ in 0..=most(self) {
             let Some(queue) = next else { return Ok(None) };
@@ -56,7 +57,7 @@ impl Memory {
 
     /// Files a queue under its name.
     pub(super) fn file_queue(&self, queue: Block) -> Sound<()> {
-        let hash = hash(&self.bytes(queue)?);
+        let hash = fnv1a(&self.bytes(queue)?);
         self.set(queue, field::NAME_HASH, hash as i64);
         let bucket = self.name_bucket(hash);
         self.set_link(self.link(queue, field::NAME_NEXT), self.follow(bucket)?);
@@ -301,10 +302,4 @@ impl Memory {
         self.free_chain(self.link(block, field::NEXT))?;
         self.give_back(block)
     }
-}
-
-/// FNV-1a. Names are short, and whoever may choose them may use the queue.
-fn hash(name: &[u8]) -> u64 {
-    name.iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

@@ -1,12 +1,12 @@
 //! L1: named shared memory. Fast, for every process on the box; it survives their restarts, not the machine's.
 //!
-//! [`layout`] says what a segment looks like and when what is in it exists. `segment` makes and opens the file;
+//! `layout` says what a segment looks like and when what is in it exists. `segment` makes and opens the file;
 //! `lock` is the one lock; `memory` reads and writes blocks, links and bytes; `tree` orders jobs; `jobs`
 //! files them; `repair` makes the index anew after a process died; `queue` implements the trait.
 
 mod fault;
 mod jobs;
-pub mod layout;
+mod layout;
 mod lock;
 mod memory;
 mod queue;
@@ -21,6 +21,11 @@ use std::time::Duration;
 #[cfg(feature = "fault-injection")]
 pub use fault::{die_at, steps};
 pub use queue::ShmQueue;
+
+/// The least and the largest size of a segment, in bytes.
+pub const LEAST: usize = layout::Geometry::LEAST;
+/// See [`LEAST`].
+pub const MOST: usize = layout::Geometry::MOST;
 
 use crate::store::{Cache, Clock, Error, Kind, PubSub, Queue, Result, Store};
 
@@ -60,6 +65,11 @@ impl Options {
     /// The queue's segment.
     pub fn path(&self) -> PathBuf {
         self.folder.join(format!("{}.queue", self.name))
+    }
+
+    /// The queue's doorbell.
+    fn bell(&self) -> PathBuf {
+        self.folder.join(format!("{}.bell", self.name))
     }
 }
 

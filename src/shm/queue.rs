@@ -1,15 +1,17 @@
 //! The queue in shared memory.
 
 use super::jobs::Fields;
-use super::layout::{NOT_RESERVED, field, header, kind};
+use super::layout::{BLOCK, CHAIN_BYTES, INLINE_BYTES, NOT_RESERVED, field, header, kind};
 use super::lock::{self, Refusal};
 use super::memory::{Block, Damaged, Memory, Sound};
 use super::repair::{self, Held};
 use super::segment::{Segment, Standing};
 use super::tree::Tree;
 use super::{Options, world};
+use crate::bell::Doorbell;
 use crate::store::{
-    Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State, exhausted,
+    Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State, Usage,
+    exhausted,
 };
 
 /// Most jobs that one hold of the lock removes.
@@ -23,6 +25,7 @@ const REPLACED_TRIES: usize = 4;
 pub struct ShmQueue {
     options: Options,
     segment: Segment,
+    bell: Doorbell,
 }
 
 /// How an operation under the lock ends without an answer.
@@ -71,8 +74,11 @@ pub(super) fn hold<'s>(options: &Options, segment: &'s Segment) -> Result<Held<'
 impl ShmQueue {
     /// Opens the queue's segment, making it if there is none.
     pub fn open(options: Options) -> Result<Self> {
-        let segment = Segment::open(&options).map_err(|e| e.during("open the queue"))?;
-        Ok(Self { options, segment })
+        let bell = Segment::open(&options).and_then(|segment| {
+            Doorbell::open(options.bell(), options.mode, None).map(|bell| (segment, bell))
+        });
+        let (segment, bell) = bell.map_err(|e| e.during("open the queue"))?;
+        Ok(Self { options, segment, bell })
     }
 
     /// Runs an operation under the lock. A damaged segment is repaired and the operation runs once more. When
@@ -83,7 +89,8 @@ impl ShmQueue {
 
     fn run_unnamed<T>(&mut self, work: impl Fn(&Memory, i64) -> Step<T>) -> Result<T> {
         for _ in 0..REPLACED_TRIES {
-            if self.segment.standing()? == Standing::Gone {
+            let time = self.options.clock.time();
+            if self.segment.standing_at(time)? == Standing::Gone {
                 world::follow(&self.options, &mut self.segment)?;
             }
             let held = hold(&self.options, &self.segment)?;
@@ -93,17 +100,13 @@ impl ShmQueue {
                 self.segment = Segment::open(&self.options)?;
                 continue;
             }
-            let now = self.options.clock.now();
+            let now = time.as_secs() as i64;
             let mut answer = work(memory, now);
             if matches!(answer, Err(Stop::Damaged(_))) {
                 repair::again(&held);
                 answer = work(memory, now);
             }
             drop(held);
-            // What was stored in a segment that lost its name meanwhile moves before it counts as stored.
-            if self.segment.standing()? == Standing::Gone {
-                world::follow(&self.options, &mut self.segment)?;
-            }
             return answer.map_err(|stop| match stop {
                 Stop::Refused(error) => error.at(self.segment.path()),
                 Stop::Damaged(Damaged(what)) => {
@@ -133,24 +136,37 @@ impl ShmQueue {
     }
 }
 
+impl Drop for ShmQueue {
+    /// What was stored in a segment that lost its name just now moves before this process forgets it.
+    fn drop(&mut self) {
+        if matches!(self.segment.standing(true), Ok(Standing::Gone)) {
+            let _ = world::follow(&self.options, &mut self.segment);
+        }
+    }
+}
+
 impl Queue for ShmQueue {
     fn push(&mut self, queue: &[u8], payload: &[u8], how: Push) -> Result<i64> {
-        self.run("push", |memory, now| {
+        let id = self.run("push", |memory, now| {
             let mut id = 0;
             push_all(memory, queue, &[payload], how, now, |new| id = new)?;
             Ok(id)
-        })
+        })?;
+        self.bell.pushed(queue, 1, how.delay);
+        Ok(id)
     }
 
     fn push_many(&mut self, queue: &[u8], payloads: &[&[u8]], how: Push) -> Result<Vec<i64>> {
         if payloads.is_empty() {
             return Ok(Vec::new());
         }
-        self.run("push_many", |memory, now| {
+        let ids = self.run("push_many", |memory, now| {
             let mut ids = Vec::with_capacity(payloads.len());
             push_all(memory, queue, payloads, how, now, |id| ids.push(id))?;
             Ok(ids)
-        })
+        })?;
+        self.bell.pushed(queue, ids.len(), how.delay);
+        Ok(ids)
     }
 
     fn pop(&mut self, queue: &[u8], visibility: i64) -> Result<Option<Claimed>> {
@@ -191,13 +207,17 @@ impl Queue for ShmQueue {
     }
 
     fn release(&mut self, id: i64, delay: i64, claim: Option<i64>) -> Result<bool> {
-        self.change("release", id, claim, |memory, job, now| {
+        let released = self.change("release", id, claim, |memory, job, now| {
             memory.leave(job)?;
             memory.set(job, field::AVAILABLE_AT, now + delay);
             memory.set(job, field::RESERVED_UNTIL, NOT_RESERVED);
             memory.enter_at(job, now)?;
             Ok(true)
-        })
+        })?;
+        if released {
+            self.bell.changed();
+        }
+        Ok(released)
     }
 
     fn renew(&mut self, id: i64, visibility: i64, claim: Option<i64>) -> Result<bool> {
@@ -233,6 +253,35 @@ impl Queue for ShmQueue {
                 total: pending + delayed + reserved,
                 oldest_seconds: get(field::AVAILABLE_AT).map_or(0, |at| now.saturating_sub(at)),
                 oldest_created_at: get(field::CREATED_AT),
+            })
+        })
+    }
+
+    fn next_due(&mut self, queue: &[u8]) -> Result<Option<i64>> {
+        self.run("next_due", |memory, now| {
+            let Some(queue) = memory.queue(queue)? else { return Ok(None) };
+            memory.settle(queue, now)?;
+            Ok(memory.next_due(queue)?)
+        })
+    }
+
+    fn bell(&mut self) -> &mut Doorbell {
+        &mut self.bell
+    }
+
+    fn usage(&mut self) -> Result<Usage> {
+        let waiters = self.bell.waiters();
+        self.run("usage", |memory, _| {
+            let free = memory.free();
+            // Any free block serves any payload, so all that is free is in one piece.
+            let payload = free.saturating_sub(1) * CHAIN_BYTES as u64 + INLINE_BYTES as u64;
+            let largest = if free == 0 { 0 } else { payload.min(memory.geometry.largest_payload() as u64) };
+            Ok(Usage {
+                size: memory.geometry.size as u64,
+                free: free * BLOCK as u64,
+                largest_free: Some(largest),
+                repairs: memory.head(header::REPAIRS),
+                waiters,
             })
         })
     }
@@ -320,7 +369,7 @@ impl Queue for ShmQueue {
     }
 
     fn failed_retry(&mut self, id: i64, max_attempts: i64, priority: i64) -> Result<Option<i64>> {
-        self.run("failed_retry", |memory, now| {
+        let retried = self.run("failed_retry", |memory, now| {
             let Some(block) = memory.by_id(kind::DEAD, id)? else { return Ok(None) };
             // Out of its tree before its id changes, which its place in there hangs on.
             memory.unfile_dead(block)?;
@@ -331,7 +380,11 @@ impl Queue for ShmQueue {
             memory.set_link(memory.link(block, field::WHY), None);
             memory.file_job_at(block, now)?;
             Ok(Some(id))
-        })
+        })?;
+        if retried.is_some() {
+            self.bell.changed();
+        }
+        Ok(retried)
     }
 
     fn failed_forget(&mut self, id: i64) -> Result<bool> {
@@ -418,7 +471,7 @@ fn make_room(memory: &Memory, queue: &[u8], payloads: &[&[u8]]) -> Step<()> {
         }
     }
     if memory.free() < needed {
-        let bytes = |blocks: u64| blocks * super::layout::BLOCK as u64;
+        let bytes = |blocks: u64| blocks * BLOCK as u64;
         let cause = format!(
             "the queue's memory is full: {} bytes free, {} needed",
             bytes(memory.free()),
@@ -443,7 +496,7 @@ fn bury(memory: &Memory, job: Block, why: Failure<'_>, now: i64) -> Sound<()> {
     let uuid = why.uuid.unwrap_or_default();
     let exception = why.exception.unwrap_or_default();
     let mut reason = [uuid, exception].concat();
-    reason.truncate(memory.free() as usize * super::layout::CHAIN_BYTES);
+    reason.truncate(memory.free() as usize * CHAIN_BYTES);
     let uuid_length = uuid.len().min(reason.len());
     let stored = |given: Option<&[u8]>, length: usize| given.map_or(0, |_| length as i64 + 1);
     memory.write_chain(memory.link(job, field::WHY), &reason)?;

@@ -4,6 +4,7 @@
 //! filled, and only then linked. So nobody ever sees half of one, and of many processes that start at
 //! once exactly one's gets the name; the others open that one.
 
+use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -25,8 +26,9 @@ use crate::store::{Error, Kind, Result};
 /// How long a process waits for another that is making the segment.
 const MAKING: Duration = Duration::from_secs(5);
 
-/// How often a process looks whether the name still leads to its segment.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often a process looks whether its segment's file is whole and has a name, and whether that name is still
+/// the one that leads to it. Asking the kernel costs more than a push does.
+const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
 /// An open segment.
 #[derive(Debug)]
@@ -35,7 +37,8 @@ pub(super) struct Segment {
     file: File,
     path: PathBuf,
     identity: (u64, u64),
-    looked: std::cell::Cell<Instant>,
+    /// When it looked: at the file, and at the name.
+    looked: Cell<(Duration, Duration)>,
 }
 
 /// What became of a segment's file.
@@ -111,7 +114,7 @@ impl Segment {
             file,
             path: path.to_owned(),
             identity: (data.dev(), data.ino()),
-            looked: std::cell::Cell::new(Instant::now()),
+            looked: Cell::default(),
         }))
     }
 
@@ -120,30 +123,34 @@ impl Segment {
         &self.path
     }
 
-    /// What became of the file. Asks the kernel whether it has a name and its size at every call, and from time to
-    /// time whether that name is still this one.
-    pub(super) fn standing(&self) -> Result<Standing> {
-        let data = nix::sys::stat::fstat(&self.file).map_err(|e| {
+    /// What became of the file, as far as it is time to look. `now` is the time since any moment.
+    pub(super) fn standing_at(&self, now: Duration) -> Result<Standing> {
+        let (file, name) = self.looked.get();
+        if now.abs_diff(file) < LOOK.0 {
+            return Ok(Standing::Ours);
+        }
+        let name_is_due = now.abs_diff(name) >= LOOK.1;
+        self.looked.set((now, if name_is_due { now } else { name }));
+        self.standing(name_is_due)
+    }
+
+    /// What became of the file; with `name`, also whether its name leads to another now.
+    pub(super) fn standing(&self, name: bool) -> Result<Standing> {
+        let data = self.file.metadata().map_err(|e| {
             refuse(&self.path, &format!("its file cannot be looked at: {e}"), "Restart the process")
         })?;
-        if data.st_size as u64 != self.memory.geometry.size as u64 {
+        if data.len() != self.memory.geometry.size as u64 {
             return Err(refuse(
                 &self.path,
                 "its file was cut short while it was in use",
                 "Remove the file and restart the processes that use it",
             ));
         }
-        if data.st_nlink == 0 {
-            return Ok(Standing::Gone);
+        let there = || std::fs::symlink_metadata(&self.path).map(|d| (d.dev(), d.ino())).ok();
+        match data.nlink() == 0 || (name && there() != Some(self.identity)) {
+            true => Ok(Standing::Gone),
+            false => Ok(Standing::Ours),
         }
-        if self.looked.get().elapsed() >= LOOK {
-            self.looked.set(Instant::now());
-            let there = std::fs::symlink_metadata(&self.path).map(|d| (d.dev(), d.ino()));
-            if there.ok() != Some(self.identity) {
-                return Ok(Standing::Gone);
-            }
-        }
-        Ok(Standing::Ours)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The clock that a store reads, in unix seconds.
 #[derive(Clone, Debug, Default)]
@@ -15,13 +15,11 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// The time now.
-    pub fn now(&self) -> i64 {
+    /// The time now, since the beginning of 1970.
+    pub fn time(&self) -> Duration {
         match self {
-            Self::System => {
-                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
-            }
-            Self::Manual(time) => time.load(Ordering::SeqCst),
+            Self::System => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            Self::Manual(time) => Duration::from_secs(time.load(Ordering::SeqCst).unsigned_abs()),
         }
     }
 }

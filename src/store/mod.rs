@@ -33,9 +33,9 @@ pub(crate) use heartbeat::RENEWING;
 pub use pubsub::{Batch, Event, PubSub};
 pub use queue::{
     Backlog, Claimed, DEFAULT_MAX_ATTEMPTS, DeadLetter, Failure, Job, MAX_SECONDS, Page, Push, Queue, State,
-    check, exhausted,
+    Usage, check, exhausted,
 };
-pub use wait::pop_wait;
+pub use wait::{Found, pop_any};
 
 /// A tier at one place: opens the subsystems that live there.
 pub trait Store {

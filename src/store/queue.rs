@@ -4,6 +4,7 @@
 //! (`tests/conformance/`) runs on each.
 
 use super::{Error, Kind, Result};
+use crate::bell::Doorbell;
 
 /// The largest number of seconds that a delay, a visibility or an age may have: with it, "now plus
 /// seconds" can always be represented.
@@ -111,6 +112,21 @@ pub struct Backlog {
     pub oldest_created_at: Option<i64>,
 }
 
+/// What a store uses of its room, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The file's size.
+    pub size: u64,
+    /// What is free in it. A database grows beyond that; a segment does not.
+    pub free: u64,
+    /// The largest payload that there is room for now; none when only the disk limits it.
+    pub largest_free: Option<u64>,
+    /// How often what a killed process left was repaired, since the store was made.
+    pub repairs: u64,
+    /// Processes that wait for a job.
+    pub waiters: u64,
+}
+
 /// Why a job is moved to the dead letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Failure<'a> {
@@ -185,6 +201,16 @@ pub trait Queue {
 
     /// The queue's figures. Costs what the queue is long; for monitors.
     fn backlog(&mut self, queue: &[u8]) -> Result<Backlog>;
+
+    /// Unix seconds of the first moment at which a delayed job of the queue can be claimed or a reservation
+    /// lapses; none when there is no such job.
+    fn next_due(&mut self, queue: &[u8]) -> Result<Option<i64>>;
+
+    /// The doorbell that its changes ring, for [`super::pop_any`].
+    fn bell(&mut self) -> &mut Doorbell;
+
+    /// What the store uses of its room.
+    fn usage(&mut self) -> Result<Usage>;
 
     /// Every queue that holds a job, in byte order.
     fn names(&mut self) -> Result<Vec<Vec<u8>>>;
