@@ -11,7 +11,7 @@ macro_rules! on_l2 {
     ($($file:ident::$case:ident),* $(,)?) => {
         $(#[test]
         fn $case() {
-            conformance::$file::$case(&L2::published());
+            conformance::$file::$case(&L2(PUBLISHED));
         })*
     };
 }
@@ -20,7 +20,7 @@ each_case!(on_l2);
 
 #[test]
 fn random_operations_agree_with_a_plain_model() {
-    model::random_operations_agree_with_a_plain_model(&L2::published());
+    model::random_operations_agree_with_a_plain_model(&L2(PUBLISHED));
 }
 
 #[test]

@@ -20,19 +20,37 @@ pub(super) enum Stage {
 
 /// The error for what SQLite said. The rule behind it, with its proof, is `docs/recovery.md`.
 pub(super) fn from_sqlite(error: &rusqlite::Error, stage: Stage, path: &Path) -> Error {
-    let code = error.sqlite_error().map_or(0, |e| e.extended_code);
+    let code = code(error).map_or(0, |e| e.extended_code);
     let (kind, remedy) = meaning(error, stage);
-    Error::new(kind, error.to_string()).at(path).remedy(remedy).code(code)
+    Error::new(kind, cause(error)).at(path).remedy(remedy).code(code)
+}
+
+/// SQLite's codes, also for a statement that it could not prepare.
+pub(super) fn code(error: &rusqlite::Error) -> Option<&ffi::Error> {
+    match error {
+        rusqlite::Error::SqlInputError { error, .. } => Some(error),
+        other => other.sqlite_error(),
+    }
+}
+
+/// What SQLite said, without the text of the statement.
+pub(super) fn cause(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
 }
 
 fn meaning(error: &rusqlite::Error, stage: Stage) -> (Kind, &'static str) {
     const CHECK: &str = "Nothing was changed. PHP's user must be able to write the file and its folder";
     const LOOK: &str =
         "Whether the change was stored is not known: look before it is tried again, and check the disk";
-    let Some(code) = error.sqlite_error_code() else {
+    // "no such table", "no such column": another program changed the tables.
+    const TABLES: &str = "Nothing was changed. The tables must be those of contracts/queue.md";
+    let Some(said) = code(error) else {
         return (Kind::Internal, "Nothing was changed. This is a fault of askr: please report it");
     };
-    match code {
+    match said.code {
         _ if stage == Stage::Stuck => (Kind::Uncertain, LOOK),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => (
             Kind::Busy,
@@ -53,13 +71,8 @@ fn meaning(error: &rusqlite::Error, stage: Stage) -> (Kind, &'static str) {
         | ErrorCode::PermissionDenied
         | ErrorCode::NoLargeFileSupport
         | ErrorCode::FileLockingProtocolFailed => (Kind::Unavailable, CHECK),
-        // "no such table", "no such column": another program changed the tables.
-        ErrorCode::Unknown | ErrorCode::SchemaChanged
-            if matches!(error, rusqlite::Error::SqliteFailure(e, _) | rusqlite::Error::SqlInputError { error: e, .. }
-                if e.extended_code == ffi::SQLITE_ERROR || e.extended_code == ffi::SQLITE_SCHEMA) =>
-        {
-            (Kind::Unavailable, "Nothing was changed. The tables must be those of contracts/queue.md")
-        }
+        ErrorCode::SchemaChanged => (Kind::Unavailable, TABLES),
+        ErrorCode::Unknown if said.extended_code == ffi::SQLITE_ERROR => (Kind::Unavailable, TABLES),
         _ => (Kind::Internal, "Nothing was changed. This is a fault of askr: please report it"),
     }
 }

@@ -12,7 +12,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use super::contracts::queue as contract;
-use super::error::{Stage, from_sqlite};
+use super::error::{Stage, cause, code, from_sqlite};
 use super::{Clock, Options, busy};
 use crate::store::{Error, Kind, Result};
 
@@ -186,17 +186,25 @@ fn install_schema(conn: &Connection, path: &Path) -> Result<()> {
     let refused = |e: rusqlite::Error| opening_refused(&e, path);
     if !is_installed(conn).map_err(refused)? {
         let batch = format!("BEGIN IMMEDIATE; {} COMMIT;", contract::SCHEMA);
-        conn.execute_batch(&batch).map_err(refused)?;
+        conn.execute_batch(&batch).map_err(|e| schema_refused(&e, path))?;
     }
     // Preparing fails where a column is missing; between them these two name every one.
     for sql in [contract::PUBLISHED.jobs[0], contract::PUBLISHED.failed_jobs[0]] {
-        conn.prepare_cached(sql).map_err(|e| {
-            Error::new(Kind::Unavailable, format!("a table of that name has other columns: {e}"))
-                .at(path)
-                .remedy("Use another database, or rename the other program's table")
-        })?;
+        conn.prepare_cached(sql).map_err(|e| schema_refused(&e, path))?;
     }
     Ok(())
+}
+
+/// What the contract's own SQL is refused for is what it finds in the file.
+fn schema_refused(error: &rusqlite::Error, path: &Path) -> Error {
+    match code(error) {
+        Some(said) if said.code == ErrorCode::Unknown => {
+            Error::new(Kind::Unavailable, format!("a table of that name has other columns: {}", cause(error)))
+                .at(path)
+                .remedy("Use another database, or rename the other program's table")
+        }
+        _ => opening_refused(error, path),
+    }
 }
 
 fn is_installed(conn: &Connection) -> rusqlite::Result<bool> {

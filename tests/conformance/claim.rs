@@ -39,6 +39,12 @@ pub(crate) fn then_the_longest_available(tier: &dyn Tier) {
     let between = queue.push(b"q", b"", delayed(0)).unwrap();
     place.advance(7);
     assert_eq!(pop_all(&mut *queue, b"q"), [early, between, late]);
+    // Also between one that was never claimed and one whose claim lapsed.
+    let late = queue.push(b"r", b"", delayed(10)).unwrap();
+    let lapsed = queue.push(b"r", b"", delayed(0)).unwrap();
+    assert_eq!(pop(&mut *queue, b"r", 5).id, lapsed);
+    place.advance(10);
+    assert_eq!(pop_all(&mut *queue, b"r"), [lapsed, late]);
 }
 
 pub(crate) fn then_the_smallest_id(tier: &dyn Tier) {
@@ -55,13 +61,14 @@ pub(crate) fn then_the_smallest_id(tier: &dyn Tier) {
 pub(crate) fn delayed_jobs_stop_none_behind_them(tier: &dyn Tier) {
     let place = tier.fresh();
     let mut queue = place.queue();
-    for level in [9, 9, 8, 7] {
-        queue.push(b"q", b"", Push { delay: 100, ..priority(level) }).unwrap();
+    queue.push(b"other", b"", priority(8)).unwrap();
+    for (level, delay) in [(9, 100), (9, 100), (8, 100), (7, 1)] {
+        queue.push(b"q", b"", Push { delay, ..priority(level) }).unwrap();
     }
-    let ready = queue.push(b"q", b"", priority(8)).unwrap();
+    let mut ready = queue.push_many(b"q", &[b"", b""], priority(8)).unwrap();
     queue.push(b"q", b"", Push { delay: 100, ..priority(0) }).unwrap();
-    let last = queue.push(b"q", b"", priority(-5)).unwrap();
-    assert_eq!(pop_all(&mut *queue, b"q"), [ready, last]);
+    ready.push(queue.push(b"q", b"", priority(-5)).unwrap());
+    assert_eq!(pop_all(&mut *queue, b"q"), ready);
 }
 
 pub(crate) fn a_reservation_holds_to_the_second(tier: &dyn Tier) {

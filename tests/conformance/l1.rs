@@ -28,7 +28,8 @@ impl Place for Segment {
     fn queue(&self) -> Box<dyn Queue> {
         let mut options = Options::new(self.folder.path(), "test");
         options.clock = Clock::Manual(self.clock.clone());
-        options.size = 64 << 20;
+        // The largest payload of the suite is 10 MB, and a payload may be an eighth of the memory.
+        options.size = 96 << 20;
         Box::new(ShmQueue::open(options).unwrap())
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use askr::sqlite::contracts::queue::{PUBLISHED, SCHEMA, Statements};
+use askr::sqlite::contracts::queue::{SCHEMA, Statements};
 use askr::sqlite::{Clock, Options, SqliteQueue, Synchronous};
 use askr::store::Queue;
 use rusqlite::{Connection, ToSql};
@@ -12,21 +12,7 @@ use tempfile::TempDir;
 use super::{Place, Tier};
 
 /// L2 with these statements.
-pub(crate) struct L2 {
-    sql: Statements,
-}
-
-impl L2 {
-    /// With the contract's statements.
-    pub(crate) fn published() -> Self {
-        Self::with(PUBLISHED)
-    }
-
-    /// With others.
-    pub(crate) fn with(sql: Statements) -> Self {
-        Self { sql }
-    }
-}
+pub(crate) struct L2(pub(crate) Statements);
 
 /// A claim past `max_attempts` and the move that follows it are two transactions. Between them the claim can
 /// lapse and another can take the job: the move must then leave it alone. No call of the trait gets in
@@ -66,8 +52,14 @@ pub(crate) fn the_move_of_an_exhausted_job_asks_for_its_very_claim(sql: Statemen
 impl Tier for L2 {
     fn fresh(&self) -> Box<dyn Place> {
         let clock = Arc::new(AtomicI64::new(1_800_000_000));
-        Box::new(Database { folder: tempfile::tempdir().unwrap(), clock, sql: self.sql })
+        Box::new(Database { folder: folder_in_memory(), clock, sql: self.0 })
     }
+}
+
+/// A temporary folder, in memory where the machine has a file system there: the suite and its mutants open
+/// thousands of databases, and a disk makes each of them wait.
+fn folder_in_memory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 struct Database {

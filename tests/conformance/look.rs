@@ -68,15 +68,20 @@ pub(crate) fn the_oldest_is_of_the_pending(tier: &dyn Tier) {
         let figures = queue.backlog(b"q").unwrap();
         (figures.oldest_seconds, figures.oldest_created_at)
     };
-    assert_eq!(oldest(&mut *queue), (0, None));
-    // At 4 the last becomes ready; at 11 the one pushed before it, which is older but not longer ready.
-    place.advance(5);
-    assert_eq!(oldest(&mut *queue), (3, Some(start + 2)));
-    place.advance(5);
-    assert_eq!(oldest(&mut *queue), (8, Some(start + 1)));
-    // At 100 the reservation of the second lapses.
-    place.advance(88);
-    assert_eq!(oldest(&mut *queue), (100, Some(start)));
+    // At 4 the last becomes ready; at 11 the one pushed before it, which is older but not longer ready; at
+    // 100 the reservation of the second lapses.
+    let expected = [
+        (3, (0, None)),
+        (4, (0, Some(start + 2))),
+        (10, (6, Some(start + 2))),
+        (11, (7, Some(start + 1))),
+        (99, (95, Some(start + 1))),
+        (100, (100, Some(start))),
+    ];
+    for (second, figures) in expected {
+        place.advance(start + second - place.now());
+        assert_eq!(oldest(&mut *queue), figures, "at {second}");
+    }
 }
 
 pub(crate) fn a_list_shows_one_state_oldest_first(tier: &dyn Tier) {

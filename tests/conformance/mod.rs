@@ -29,15 +29,13 @@ pub(crate) trait Place {
     fn advance(&self, seconds: i64);
 }
 
-/// Hands the list of all cases to the macro `$with`.
+/// Hands the list of all cases, the longest last, to the macro `$with`.
 #[macro_export]
 macro_rules! each_case {
     ($with:ident) => {
         $with! {
-            push::a_job_comes_back_as_it_went_in,
             push::ids_only_grow,
             push::ids_grow_after_the_queue_was_emptied_and_reopened,
-            push::many_are_stored_in_order,
             push::none_of_many_is_none,
             push::a_delay_keeps_a_job_back_to_the_second,
             push::the_largest_numbers_fit,
@@ -51,7 +49,6 @@ macro_rules! each_case {
             claim::a_lapsed_reservation_is_claimed_in_its_order,
             claim::many_lapsed_reservations_are_claimed_in_their_order,
             claim::every_priority_of_a_lapsed_second_is_looked_through,
-            claim::attempts_count_every_claim,
             claim::no_two_claims_get_one_job,
             claim::a_job_survives_a_reopening,
             claim::visibility_nought_lapses_at_once,
@@ -82,8 +79,11 @@ macro_rules! each_case {
             look::a_list_has_pages,
             look::names_are_those_that_hold_a_job,
             look::clear_removes_every_state_of_one_queue,
-            look::clear_removes_more_than_one_part,
             look::looking_reserves_nothing,
+            push::a_job_comes_back_as_it_went_in,
+            push::many_are_stored_in_order,
+            claim::attempts_count_every_claim,
+            look::clear_removes_more_than_one_part,
         }
     };
 }

@@ -115,11 +115,12 @@ final class AskrJob extends Job implements JobContract
     }
 
     /**
-     * Marks the job as back in the queue without touching it, for another worker has it: the framework
-     * then neither acknowledges it nor goes on with its chain or batch.
+     * Marks the job as settled without touching it, for another worker has it: the framework then neither
+     * acknowledges, releases nor fails it, and does not go on with its chain or batch.
      */
     public function abandon(): void
     {
         $this->released = true;
+        $this->deleted = true;
     }
 }

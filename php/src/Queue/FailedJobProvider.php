@@ -7,6 +7,7 @@ namespace Askr\Laravel\Queue;
 use Askr\Laravel\Extension;
 use DateTimeImmutable;
 use DateTimeInterface;
+use DateTimeZone;
 use Generator;
 use Illuminate\Contracts\Config\Repository as Config;
 use Illuminate\Queue\Failed\CountableFailedJobProvider;
@@ -163,13 +164,16 @@ final class FailedJobProvider implements
      */
     private function each(?string $queue = null): Generator
     {
-        $offset = 0;
-        do {
-            $letters = askr_failed_list(self::PAGE, $offset, $queue);
+        $last = PHP_INT_MAX;
+        for ($offset = 0; $letters = askr_failed_list(self::PAGE, $offset, $queue); $offset += self::PAGE) {
             foreach ($letters as $letter) {
-                yield $offset++ => $this->record($letter);
+                // A job that fails meanwhile moves the others down, into the next page.
+                if ($letter['id'] < $last) {
+                    yield $this->record($letter);
+                    $last = $letter['id'];
+                }
             }
-        } while (count($letters) === self::PAGE);
+        }
     }
 
     /**
@@ -188,7 +192,7 @@ final class FailedJobProvider implements
             'payload' => $letter['payload'],
             'exception' => $exception,
             'failed_at' => (new DateTimeImmutable('@' . $letter['failed_at']))
-                ->setTimezone(new \DateTimeZone(date_default_timezone_get()))
+                ->setTimezone(new DateTimeZone(date_default_timezone_get()))
                 ->format('Y-m-d H:i:s'),
             'uuid' => $letter['uuid'],
         ];

@@ -14,8 +14,8 @@ namespace Askr\Laravel\Queue;
  */
 trait WatchesQueues
 {
-    /** Seconds to wait for one of several queues before the others are looked at again. */
-    private const TURN = 0.2;
+    /** Seconds to wait in one go: for the only queue, or for the last of several. */
+    private const TURN = ['only' => 1.0, 'last' => 0.2];
 
     /** @var list<string> the queues that were asked in this round */
     private array $round = [];
@@ -48,21 +48,26 @@ trait WatchesQueues
     {
         $others = array_slice($this->watched, 0, -1);
         $last = end($this->watched);
-        $turn = $others === [] ? (float) $this->blockFor : self::TURN;
+        $turn = self::TURN[$others === [] ? 'only' : 'last'];
         $deadline = microtime(true) + $this->blockFor;
 
         do {
-            $turnStarted = microtime(true);
-            $job = $this->claim($last, $turn);
+            $job = $this->claim($last, min($turn, max(0.0, $deadline - microtime(true))));
 
             foreach ($others as $queue) {
                 $job ??= $this->claim($queue, 0.0);
             }
-
-            // A wait that ended early was ended by a signal, which the worker wants to act upon.
-            $interrupted = microtime(true) - $turnStarted < $turn;
-        } while ($job === null && ! $interrupted && microtime(true) < $deadline);
+        } while ($job === null && microtime(true) < $deadline && ! $this->workerShouldQuit());
 
         return $job;
+    }
+
+    /**
+     * A signal ends the wait in the extension early, but may as well arrive between two of them.
+     */
+    private function workerShouldQuit(): bool
+    {
+        return $this->container->resolved('queue.worker')
+            && $this->container->make('queue.worker')->shouldQuit;
     }
 }

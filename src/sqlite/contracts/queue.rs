@@ -82,7 +82,7 @@ RETURNING id"],
     claim: [
         r"UPDATE askr_jobs SET reserved_until = 0
 WHERE queue = :queue
-  AND reserved_until <> 0
+  AND reserved_until > 0
   AND reserved_until <= (
     WITH RECURSIVE lapsed (until) AS (
       SELECT max(reserved_until) FROM askr_jobs

@@ -1,7 +1,7 @@
 <?php
 
 /*
- * Written so that it boots on every Laravel from 10 on. The environment says where everything is kept, and
+ * Written so that it boots on every Laravel from 10 on. TEST_STORAGE says where everything is kept, and
  * TEST_CONFIG (JSON, dotted names) overrides the configuration.
  */
 
@@ -10,7 +10,7 @@ declare(strict_types=1);
 use Illuminate\Contracts;
 use Illuminate\Foundation;
 
-require_once getenv('COMPOSER_VENDOR_DIR') . '/autoload.php';
+require_once __DIR__ . '/../vendor/autoload.php';
 
 $app = new Foundation\Application(dirname(__DIR__));
 $app->singleton(Contracts\Console\Kernel::class, Foundation\Console\Kernel::class);

@@ -1,0 +1,20 @@
+--TEST--
+memory_limit reached while askr_queue_list builds its answer: nothing is held
+--FILE--
+<?php
+require __DIR__ . '/askr.inc';
+fresh_queue();
+
+askr_queue_push_many('q', array_fill(0, 8, str_repeat('x', 1_000_000)));
+exhaust_memory(8_000_000, fn () => askr_queue_list('q', 'pending'), function () {
+    echo other_process("var_dump(askr_queue_push('q', 'goes on') > 0);", ['askr.busy_timeout' => 0]);
+    var_dump(count(askr_queue_list('q', 'pending')), askr_queue_push('q', 'here too') > 0);
+});
+?>
+--CLEAN--
+<?php require __DIR__ . '/askr.inc'; clean();
+--EXPECTF--
+Fatal error: Allowed memory size of %d bytes exhausted (tried to allocate %d bytes) in %s on line %d
+bool(true)
+int(9)
+bool(true)
