@@ -21,7 +21,10 @@ const CLAIMS: usize = 90;
 const MOST: f64 = 3.0;
 
 fn main() -> Result<()> {
-    println!("Median time of a claim, of {CLAIMS} in a row, in microseconds; SQLite {}.", rusqlite::version());
+    println!(
+        "Median time of a claim, of {CLAIMS} in a row, in microseconds; SQLite {}.",
+        rusqlite::version()
+    );
     println!("The published claim does the same work by reading the whole queue.\n");
     println!("| backlog | {} jobs | {} jobs | ratio | published, {} jobs |", JOBS[0], JOBS[1], JOBS[1]);
     println!("| --- | --- | --- | --- | --- |");

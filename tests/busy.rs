@@ -148,7 +148,8 @@ fn a_first_open_waits_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("queue.db");
     let other = hold_lock(&database);
-    let error = SqliteQueue::open(Options { busy_timeout: Duration::from_millis(100), ..Options::new(&database) });
+    let error =
+        SqliteQueue::open(Options { busy_timeout: Duration::from_millis(100), ..Options::new(&database) });
     assert_busy(&error.unwrap_err(), &database);
     drop(other);
     open(&database).push(b"q", b"", Push::default()).unwrap();

@@ -57,9 +57,8 @@ fn a_c_program_drains_a_queue() {
 
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let attempts = [2, 1, 1, 1];
-    let expected: String = (0..4)
-        .map(|nth| format!("{}\t{}\t{}\n", ids[nth], attempts[nth], hex(payloads[nth])))
-        .collect();
+    let expected: String =
+        (0..4).map(|nth| format!("{}\t{}\t{}\n", ids[nth], attempts[nth], hex(payloads[nth]))).collect();
     assert_eq!(succeed(Command::new(&program).arg(&database).arg("jobs")), expected);
     assert_eq!(queue.names().unwrap(), [b"other"]);
     assert_eq!(succeed(Command::new(&program).arg(&database).arg("jobs")), "");

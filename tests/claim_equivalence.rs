@@ -34,7 +34,13 @@ fn row(oldest: i64) -> impl Strategy<Value = Row> {
         1 => Just(Some(-START)),
     ];
     (0..2_usize, priority, -3..=3_i64, reserved, 0..3_i64).prop_map(
-        |(queue, priority, available, reserved, attempts)| Row { queue, priority, available, reserved, attempts },
+        |(queue, priority, available, reserved, attempts)| Row {
+            queue,
+            priority,
+            available,
+            reserved,
+            attempts,
+        },
     )
 }
 
@@ -159,7 +165,8 @@ proptest! {
 /// Sixteen seconds change nothing; of seventeen, the oldest is said to be 0.
 #[test]
 fn the_seventeenth_second_is_forgotten() {
-    let lapsed = |ago: i64| Row { queue: 0, priority: -ago, available: -1, reserved: Some(-ago), attempts: 1 };
+    let lapsed =
+        |ago: i64| Row { queue: 0, priority: -ago, available: -1, reserved: Some(-ago), attempts: 1 };
     let rows: Vec<_> = (0..17).map(lapsed).collect();
     let clock = Arc::new(AtomicI64::new(START));
     for (seconds, forgotten) in [(16, None), (17, Some(0))] {

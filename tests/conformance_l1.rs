@@ -1,10 +1,12 @@
 //! The conformance suite on L1.
 
 mod conformance;
+#[path = "conformance/l1.rs"]
+mod l1;
 #[path = "conformance/model.rs"]
 mod model;
 
-use conformance::l1::L1;
+use l1::L1;
 
 macro_rules! on_l1 {
     ($($file:ident::$case:ident),* $(,)?) => {

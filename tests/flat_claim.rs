@@ -46,7 +46,11 @@ fn a_claim_takes_the_same_steps_however_long_the_backlog() {
             assert!(many[1..].iter().max() < many.first(), "{}: {many:?}", shape.name);
         } else {
             let worst = (few.iter().max(), many.iter().max());
-            assert!(many.iter().max() <= few.iter().max().map(|it| it * 2).as_ref(), "{}: {worst:?}", shape.name);
+            assert!(
+                many.iter().max() <= few.iter().max().map(|it| it * 2).as_ref(),
+                "{}: {worst:?}",
+                shape.name
+            );
         }
         let (few, many) = (median(few), median(many));
         assert!(many <= few + few / 2, "{}: {few} steps with 1,000 jobs, {many} with 100,000", shape.name);

@@ -67,7 +67,8 @@ fn what_we_write_they_read() {
     assert_eq!(sqlite3(&database, row), format!("{id}|text|71FF|blob|00626F6479|-3|100|1|0|7|1"));
 
     assert!(queue.fail(id, Failure { uuid: Some(b"an-id"), exception: Some(b"why") }, None).unwrap());
-    let row = "SELECT uuid, hex(queue), typeof(payload), hex(payload), exception, attempts FROM askr_failed_jobs";
+    let row =
+        "SELECT uuid, hex(queue), typeof(payload), hex(payload), exception, attempts FROM askr_failed_jobs";
     assert_eq!(sqlite3(&database, row), "an-id|71FF|blob|00626F6479|why|0");
 }
 
@@ -87,7 +88,10 @@ fn claims_of_both_respect_each_other() {
     // They release by the published statement, and ours finds it; their claim counts.
     sqlite3(&database, &format!("UPDATE askr_jobs SET reserved_until = NULL WHERE id = {}", ids[1]));
     assert_eq!(queue.pop(b"q", 60).unwrap().map(|job| (job.id, job.attempts)), Some((ids[1], 2)));
-    assert_eq!(sqlite3(&database, &format!("DELETE FROM askr_jobs WHERE id = {}; SELECT changes()", ids[1])), "1");
+    assert_eq!(
+        sqlite3(&database, &format!("DELETE FROM askr_jobs WHERE id = {}; SELECT changes()", ids[1])),
+        "1"
+    );
     assert!(!queue.delete(ids[1], Some(2)).unwrap());
 }
 

@@ -23,7 +23,8 @@ fn start_together(name: &str, database: &Path, count: usize) -> Vec<Child> {
     let children = (0..count).map(|_| role(name, database).spawn().unwrap()).collect();
     let folder = database.parent().unwrap();
     let waiting = || {
-        let files = folder.read_dir().unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+        let files =
+            folder.read_dir().unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
         (files.filter(|name| name.starts_with("waiting-")).count() == count).then_some(())
     };
     wait_for(SECONDS, waiting).expect("every process starts");
@@ -140,7 +141,8 @@ fn a_kill_within_a_release_leaves_the_job_once() {
     let mut queue = open(&database);
     let id = queue.push(b"q", b"body", ENDLESS).unwrap();
     let mut only = || {
-        let jobs = [State::Pending, State::Delayed, State::Reserved].map(|s| queue.list(b"q", s, ALL).unwrap());
+        let jobs =
+            [State::Pending, State::Delayed, State::Reserved].map(|s| queue.list(b"q", s, ALL).unwrap());
         let mut jobs = jobs.concat();
         let job = jobs.pop().expect("the job is there");
         assert_eq!((job.id, jobs.len()), (id, 0));
@@ -243,7 +245,10 @@ fn many_at_work_and_outsiders_lose_and_double_nothing() {
     let mut seen = HashSet::new();
     for (id, attempts) in claimed {
         assert!(seen.insert((id, attempts)), "two got claim {attempts} of job {id}");
-        assert!(attempts == 1 || released.contains(&(id, attempts - 1)), "job {id} was claimed while reserved");
+        assert!(
+            attempts == 1 || released.contains(&(id, attempts - 1)),
+            "job {id} was claimed while reserved"
+        );
     }
     assert!(!deleted.is_empty() && !released.is_empty());
 }

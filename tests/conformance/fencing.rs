@@ -33,7 +33,11 @@ fn what_holds(
         let before = everything(&mut *queue);
         let held = act(&mut *queue, id, claim).unwrap();
         let after = everything(&mut *queue);
-        assert_eq!(after != before, held, "it answered {held}, and before and after are {before:?} {after:?}");
+        assert_eq!(
+            after != before,
+            held,
+            "it answered {held}, and before and after are {before:?} {after:?}"
+        );
         let count = |(jobs, dead): &(Vec<Vec<Job>>, Vec<_>)| jobs.iter().flatten().count() + dead.len();
         let gone = usize::from(held && std::ptr::fn_addr_eq(act, delete));
         assert_eq!(count(&after) + gone, count(&before), "a job is in one place");

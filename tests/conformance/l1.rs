@@ -7,7 +7,7 @@ use askr::shm::{Options, ShmQueue};
 use askr::store::{Clock, Queue};
 use tempfile::TempDir;
 
-use super::{Place, Tier};
+use crate::conformance::{Place, Tier};
 
 /// L1.
 pub(crate) struct L1;
