@@ -121,17 +121,15 @@ fn every_outcome_has_its_number_and_its_text() {
     assert_eq!(unsafe { askr_queue_size(queue, bytes(b"q"), &raw mut ready) }, ASKR_OK);
     assert_eq!(ready, 0);
     // SAFETY: the queue is open.
-    let outcomes = unsafe {
-        [
-            askr_queue_renew(queue, id, 60, 2),
-            askr_queue_renew(queue, id, 60, 1),
-            askr_queue_release(queue, id, 0, 2),
-            askr_queue_release(queue, id, 0, 1),
-            askr_queue_delete(queue, id, 1),
-            askr_queue_fail(queue, id, bytes(b"why"), ASKR_ANY_CLAIM),
-            askr_queue_fail(queue, id, bytes(b"why"), ASKR_ANY_CLAIM),
-        ]
-    };
+    let renew = |claim| unsafe { askr_queue_renew(queue, id, 60, claim) };
+    // SAFETY: the queue is open.
+    let release = |claim| unsafe { askr_queue_release(queue, id, 0, claim) };
+    // SAFETY: the queue is open.
+    let delete = |claim| unsafe { askr_queue_delete(queue, id, claim) };
+    // SAFETY: the queue is open, the bytes live as long as the call.
+    let fail = |claim| unsafe { askr_queue_fail(queue, id, bytes(b"why"), claim) };
+    let outcomes =
+        [renew(2), renew(1), release(2), release(1), delete(1), fail(ASKR_ANY_CLAIM), fail(ASKR_ANY_CLAIM)];
     assert_eq!(outcomes, [ASKR_NONE, ASKR_OK, ASKR_NONE, ASKR_OK, ASKR_NONE, ASKR_OK, ASKR_NONE]);
     // SAFETY: null is refused.
     assert_eq!(unsafe { askr_queue_delete(ptr::null_mut(), id, 1) }, ASKR_INVALID_ARGUMENT);

@@ -272,7 +272,7 @@ fn noticed_by(mutant: &str) -> Option<String> {
 }
 
 #[test]
-#[ignore = "run by the_suite_notices_every_mutation, with a mutant"]
+#[ignore = "a part of the_suite_notices_every_mutation"]
 fn run_the_cases() {
     let name = std::env::var(MUTANT).expect("a mutant's name");
     let mutant = mutants().into_iter().find(|mutant| mutant.name == name);

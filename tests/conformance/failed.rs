@@ -26,7 +26,7 @@ pub(crate) fn a_failed_job_is_moved_with_its_reason(tier: &dyn Tier) {
         attempts: 2,
         failed_at: place.now(),
     };
-    assert_eq!(dead, [expected.clone()]);
+    assert_eq!(dead, std::slice::from_ref(&expected));
     assert_eq!(queue.failed_find(expected.id).unwrap(), Some(expected));
 }
 

@@ -84,4 +84,11 @@ final class Process
 
         return $this->exit;
     }
+
+    public function __destruct()
+    {
+        if ($this->running()) {
+            $this->signal(SIGKILL)->wait();
+        }
+    }
 }

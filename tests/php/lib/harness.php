@@ -83,10 +83,31 @@ function program(string ...$command): string
     return trim($process->output());
 }
 
-/** What SQLite's own shell answers, in a process of its own. */
+/**
+ * What SQLite's own shell answers, in a process of its own.
+ *
+ * PHP forks for it, and just before a fork askr closes what it has open. Where that would spoil the test, see
+ * `shell()`.
+ */
 function sql(string $sql, ?string $db = null): string
 {
     return program('sqlite3', '-cmd', '.timeout 10000', $db ?? db(), $sql);
+}
+
+/** SQLite's shell, started before the test uses its queue; what it answers to `ask()` comes without a fork. */
+function shell(): Process
+{
+    return new Process(['sqlite3', '-cmd', '.timeout 10000', db()]);
+}
+
+/** What a running shell answers. */
+function ask(Process $shell, string $sql): string
+{
+    $before = strlen($shell->output());
+    $shell->tell($sql)->tell('.print answered');
+    until(fn () => str_contains(substr($shell->output(), $before), "answered\n"), "the shell answers $sql");
+
+    return trim(explode("answered\n", substr($shell->output(), $before))[0]);
 }
 
 /** Runs code in a fork, which then ends; its process id. An exception in it is printed and its status 1. */

@@ -124,7 +124,7 @@ fn prepare(db: &Connection, sql: String) -> Result<Statement> {
         let name = first.parameter_name(index).and_then(|name| name.strip_prefix(':'));
         parameters.push(name.context("a parameter is not written as `:name`")?.to_owned());
     }
-    let columns: Vec<_> = first.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<_> = first.column_names().map(str::to_owned).collect();
     let read_only = first.readonly();
     drop(first);
     ensure!(batch.next()?.is_none(), "two statements on one line");
