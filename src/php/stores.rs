@@ -100,6 +100,10 @@ pub(super) fn with_queue<T>(work: impl FnOnce(&mut Opened) -> Result<T>) -> Resu
             Some((at, known)) if known == generation => at,
             _ => choose(all)?,
         };
+        if all[at].settings.untrusted {
+            // At every call: a script may tighten open_basedir.
+            check_open_basedir(all[at].settings.place.tier().1)?;
+        }
         CURRENT.set(Some((at, generation)));
         work(&mut all[at])
     })
@@ -110,9 +114,6 @@ fn choose(all: &mut Vec<Opened>) -> Result<usize> {
     static BEFORE_FORKS: Once = Once::new();
     BEFORE_FORKS.call_once(close_before_forks);
     let settings = QueueSettings::read(ini::given)?;
-    if settings.untrusted {
-        check_open_basedir(settings.place.tier().1)?;
-    }
     if let Some(at) = all.iter().position(|open| open.settings.place == settings.place) {
         if all[at].settings != settings {
             all[at].settings = settings;
