@@ -1,7 +1,11 @@
 --TEST--
-askr_info() says what is loaded, and where each setting came from
+askr_info() says what is loaded, what is used, and where each setting came from
 --ENV--
 ASKR_QUEUE_DB=
+--INI--
+askr.shm_dir={PWD}
+askr.shm_name=info
+askr.queue_memory=1M
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
@@ -13,51 +17,47 @@ var_dump(
     $info['version'] === phpversion('askr'),
     version_compare($info['sqlite_version'], '3.38', '>='),
 );
-echo json_encode([$info['contracts'], $info['queue'], $info['settings']], JSON_PRETTY_PRINT), "\n";
+$info['settings']['askr.shm_dir']['value'] = '{PWD}';
+echo json_encode([$info['contracts'], $info['settings']], JSON_UNESCAPED_SLASHES), "\n";
+$queue = $info['queue'];
+echo implode(', ', array_keys($queue)), "\n";
+var_dump(
+    $queue['tier'] === 'L1' && $queue['path'] === __DIR__ . '/info.queue' && $queue['size'] === 1 << 20,
+    $queue['used'] + $queue['free'] === $queue['size'],
+    [$queue['largest_free'], $queue['repairs'], $queue['waiters']] === [1 << 17, 0, 0],
+);
 
 ini_set('askr.queue_db', '/from/script');
 ini_set('askr.busy_timeout', 'wrong');
-echo json_encode(askr_info()['settings']), "\n";
+echo json_encode(array_filter(askr_info()['settings'], fn ($s) => $s['source'] === 'script')), "\n";
 ini_restore('askr.busy_timeout');
 echo json_encode(askr_info()['settings']['askr.busy_timeout']), "\n";
 
-$code = 'echo json_encode([askr_info()["queue"], array_map(fn ($s) => $s["source"], askr_info()["settings"])]), "\n";';
-echo other_process($code, ['askr.queue_db' => '/from/option', 'askr.queue_synchronous' => 'normal'], ['ASKR_QUEUE_DB' => '/x']);
-echo other_process($code, ['askr.queue_db' => ''], ['ASKR_QUEUE_DB' => '/from/environment']);
-echo other_process("putenv('ASKR_QUEUE_DB=/from/putenv'); $code", ['askr.queue_db' => '']);
-echo other_process($code, ['askr.queue_db' => '']);
+$code = '$q = askr_info()["queue"]; echo json_encode([$q["tier"], $q["path"], isset($q["error"]), '
+    . 'array_map(fn ($s) => $s["source"], array_intersect_key(askr_info()["settings"], ["askr.queue_db" => 1, "askr.queue_synchronous" => 1]))], JSON_UNESCAPED_SLASHES), "\n";';
+$here = ['askr.shm_dir' => __DIR__, 'askr.shm_name' => 'info'];
+echo other_process($code, ['askr.queue_db' => '/no/option', 'askr.queue_synchronous' => 'normal'], ['ASKR_QUEUE_DB' => '/x']);
+echo other_process($code, ['askr.queue_db' => ''], ['ASKR_QUEUE_DB' => '/no/environment']);
+echo other_process("putenv('ASKR_QUEUE_DB=/no/putenv'); $code", ['askr.queue_db' => '']);
+echo str_replace(__DIR__, '{PWD}', other_process($code, ['askr.queue_db' => ''] + $here));
+?>
+--CLEAN--
+<?php
+array_map('unlink', glob(__DIR__ . '/info.{queue,bell}', GLOB_BRACE));
 ?>
 --EXPECT--
 version, contracts, queue, sqlite_version, settings
 int(1)
 bool(true)
 bool(true)
-[
-    {
-        "queue": 1
-    },
-    {
-        "tier": "L1",
-        "path": ""
-    },
-    {
-        "askr.queue_db": {
-            "value": "",
-            "source": "default"
-        },
-        "askr.busy_timeout": {
-            "value": "5000",
-            "source": "default"
-        },
-        "askr.queue_synchronous": {
-            "value": "full",
-            "source": "default"
-        }
-    }
-]
-{"askr.queue_db":{"value":"\/from\/script","source":"script"},"askr.busy_timeout":{"value":"wrong","source":"script"},"askr.queue_synchronous":{"value":"full","source":"default"}}
+[{"queue":1},{"askr.queue_db":{"value":"","source":"default"},"askr.shm_dir":{"value":"{PWD}","source":"php.ini"},"askr.shm_name":{"value":"info","source":"php.ini"},"askr.shm_mode":{"value":"0600","source":"default"},"askr.queue_memory":{"value":"1M","source":"php.ini"},"askr.busy_timeout":{"value":"5000","source":"default"},"askr.queue_synchronous":{"value":"full","source":"default"}}]
+tier, path, size, used, free, largest_free, repairs, waiters
+bool(true)
+bool(true)
+bool(true)
+{"askr.queue_db":{"value":"\/from\/script","source":"script"},"askr.busy_timeout":{"value":"wrong","source":"script"}}
 {"value":"5000","source":"default"}
-[{"tier":"L2","path":"\/from\/option"},{"askr.queue_db":"php.ini","askr.busy_timeout":"default","askr.queue_synchronous":"php.ini"}]
-[{"tier":"L2","path":"\/from\/environment"},{"askr.queue_db":"environment","askr.busy_timeout":"default","askr.queue_synchronous":"default"}]
-[{"tier":"L2","path":"\/from\/putenv"},{"askr.queue_db":"environment","askr.busy_timeout":"default","askr.queue_synchronous":"default"}]
-[{"tier":"L1","path":""},{"askr.queue_db":"php.ini","askr.busy_timeout":"default","askr.queue_synchronous":"default"}]
+["L2","/no/option",true,{"askr.queue_db":"php.ini","askr.queue_synchronous":"php.ini"}]
+["L2","/no/environment",true,{"askr.queue_db":"environment","askr.queue_synchronous":"default"}]
+["L2","/no/putenv",true,{"askr.queue_db":"environment","askr.queue_synchronous":"default"}]
+["L1","{PWD}/info.queue",false,{"askr.queue_db":"php.ini","askr.queue_synchronous":"default"}]

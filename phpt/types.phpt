@@ -12,7 +12,7 @@ foreach (array_merge(...array_values(get_defined_functions())) as $name) {
     }
     $function = new ReflectionFunction($name);
     foreach ($function->getParameters() as $at => $wrong) {
-        $fitting = ['string' => 'pending', 'int' => 2, 'float' => 0.0, 'array' => []];
+        $fitting = ['string' => 'pending', 'int' => 2, 'float' => 0.0, 'array' => ['x']];
         $arguments = array_map(fn ($p) => $fitting[ltrim((string) $p->getType(), '?')], $function->getParameters());
         foreach ([new stdClass, $wrong->getType()->getName() === 'array' ? 'text' : []] as $value) {
             $arguments[$at] = $value;

@@ -5,11 +5,12 @@
 //! an exception that a script can catch and not a PHP that does not start.
 
 use std::ffi::CStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::sqlite::{Clock, Options, Sqlite, Synchronous};
-use crate::store::{Error, Kind, Result, Store};
+use crate::shm::{self, Shm};
+use crate::sqlite::{self, Sqlite, Synchronous};
+use crate::store::{Clock, Error, Kind, Result, Store};
 
 /// One setting.
 #[derive(Debug)]
@@ -43,8 +44,25 @@ pub static BUSY_TIMEOUT: Setting =
 pub static QUEUE_SYNCHRONOUS: Setting =
     Setting { name: c"askr.queue_synchronous", environment: None, default: c"full", by_script: false };
 
+/// The folder of the segments in shared memory.
+pub static SHM_DIR: Setting =
+    Setting { name: c"askr.shm_dir", environment: None, default: c"/dev/shm", by_script: false };
+
+/// What their names begin with; empty = `askr-` and the number of the user.
+pub static SHM_NAME: Setting =
+    Setting { name: c"askr.shm_name", environment: None, default: c"", by_script: false };
+
+/// The permissions of a new segment.
+pub static SHM_MODE: Setting =
+    Setting { name: c"askr.shm_mode", environment: None, default: c"0600", by_script: false };
+
+/// The size of the queue's segment.
+pub static QUEUE_MEMORY: Setting =
+    Setting { name: c"askr.queue_memory", environment: None, default: c"32M", by_script: false };
+
 /// Every setting, in the order of the README's table.
-pub static ALL: [&Setting; 3] = [&QUEUE_DB, &BUSY_TIMEOUT, &QUEUE_SYNCHRONOUS];
+pub static ALL: [&Setting; 7] =
+    [&QUEUE_DB, &SHM_DIR, &SHM_NAME, &SHM_MODE, &QUEUE_MEMORY, &BUSY_TIMEOUT, &QUEUE_SYNCHRONOUS];
 
 /// The longest busy timeout, in milliseconds: an hour.
 const BUSY_TIMEOUT_MOST: u64 = 3_600_000;
@@ -91,45 +109,123 @@ pub struct Given {
     pub origin: Origin,
 }
 
-/// The queue's settings. Two that are equal are one database, used in one way.
+/// The queue's settings. Two that are equal are one store, used in one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSettings {
-    /// The database's file; none = L1.
-    pub database: Option<PathBuf>,
+    /// Where it is.
+    pub place: Place,
     /// Whether `open_basedir` must allow it.
     pub untrusted: bool,
     busy_timeout: Duration,
     synchronous: Synchronous,
+    segment: Segment,
+}
+
+/// The tier, and where in it a subsystem lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// L1: the segment at this path.
+    Memory(PathBuf),
+    /// L2: the database at this path.
+    Database(PathBuf),
+}
+
+impl Place {
+    /// The tier's name, and the path.
+    pub fn tier(&self) -> (&'static str, &Path) {
+        match self {
+            Self::Memory(path) => ("L1", path),
+            Self::Database(path) => ("L2", path),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Segment {
+    folder: PathBuf,
+    name: String,
+    mode: u32,
+    size: usize,
 }
 
 impl QueueSettings {
     /// Reads them. `given` says how a setting stands in the front end.
     pub fn read(given: impl Fn(&'static Setting) -> Given) -> Result<Self> {
         let database = given(&QUEUE_DB);
+        let segment = segment(&given)?;
+        let place = match database.value.is_empty() {
+            true => Place::Memory(shm::Options::new(&segment.folder, &segment.name).path()),
+            false => Place::Database(database.value.into()),
+        };
         Ok(Self {
+            place,
             untrusted: database.origin.is_untrusted(),
-            database: (!database.value.is_empty()).then(|| database.value.into()),
             busy_timeout: busy_timeout(&given(&BUSY_TIMEOUT).value)?,
             synchronous: synchronous(&QUEUE_SYNCHRONOUS, &given(&QUEUE_SYNCHRONOUS).value)?,
+            segment,
         })
     }
 
-    /// The tier that these settings choose. This is where a new tier is chosen.
-    pub fn store(&self) -> Result<Box<dyn Store + Send>> {
-        let Some(path) = self.database.clone() else {
-            return Err(Error::new(
-                Kind::Unavailable,
-                "askr.queue_db is empty, and this version of askr has no queue in shared memory",
-            )
-            .remedy("Set askr.queue_db in php.ini, or ASKR_QUEUE_DB in the environment, to a file's path"));
-        };
-        Ok(Box::new(Sqlite(Options {
-            path,
-            busy_timeout: self.busy_timeout,
-            synchronous: self.synchronous,
-            clock: Clock::System,
-        })))
+    /// The tier that these settings choose. This is where a new tier is chosen. `interrupted` says that a signal
+    /// waits to be handled, so that a wait for a lock ends.
+    pub fn store(&self, interrupted: fn() -> bool) -> Box<dyn Store + Send> {
+        match &self.place {
+            Place::Database(path) => Box::new(Sqlite(sqlite::Options {
+                path: path.clone(),
+                busy_timeout: self.busy_timeout,
+                synchronous: self.synchronous,
+                clock: Clock::System,
+            })),
+            Place::Memory(_) => Box::new(Shm(shm::Options {
+                folder: self.segment.folder.clone(),
+                name: self.segment.name.clone(),
+                size: self.segment.size,
+                mode: self.segment.mode,
+                busy_timeout: self.busy_timeout,
+                interrupted,
+                clock: Clock::System,
+            })),
+        }
     }
+}
+
+fn segment(given: &impl Fn(&'static Setting) -> Given) -> Result<Segment> {
+    let folder = PathBuf::from(given(&SHM_DIR).value);
+    if !folder.is_absolute() {
+        return Err(wrong(&SHM_DIR, &folder.to_string_lossy(), "Give an absolute path"));
+    }
+    let mut name = given(&SHM_NAME).value;
+    if name.is_empty() {
+        name = format!("askr-{}", nix::unistd::Uid::effective());
+    }
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.len() > 100 || name.starts_with('.') || !name.bytes().all(allowed) {
+        return Err(wrong(&SHM_NAME, &name, "Give at most 100 letters, digits, dots, dashes, underscores"));
+    }
+    let mode = given(&SHM_MODE).value;
+    let Some(mode) =
+        u32::from_str_radix(mode.trim(), 8).ok().filter(|m| m & 0o600 == 0o600 && m & !0o666 == 0)
+    else {
+        return Err(wrong(&SHM_MODE, &mode, "Give an octal mode such as 0600 or 0660"));
+    };
+    let text = given(&QUEUE_MEMORY).value;
+    let size = bytes(&text).filter(|size| (shm::LEAST..=shm::MOST).contains(size));
+    let size =
+        size.ok_or_else(|| wrong(&QUEUE_MEMORY, &text, "Give a size from 64K to 512G, such as 32M"))?;
+    Ok(Segment { folder, name, mode, size })
+}
+
+/// A size in bytes, with PHP's letters for powers of 1024.
+fn bytes(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let shift = match text.bytes().last()?.to_ascii_uppercase() {
+        b'K' => 10,
+        b'M' => 20,
+        b'G' => 30,
+        _ => 0,
+    };
+    let digits = if shift == 0 { text } else { &text[..text.len() - 1] };
+    digits.parse::<usize>().ok()?.checked_mul(1 << shift)
 }
 
 fn busy_timeout(text: &str) -> Result<Duration> {
@@ -170,7 +266,7 @@ mod tests {
         let settings = with(&QUEUE_DB, "").expect("valid");
         assert_eq!(settings.busy_timeout, Duration::from_secs(5));
         assert_eq!(settings.synchronous, Synchronous::Full);
-        assert_eq!(settings.database, None);
+        assert_eq!(settings.place.tier().0, "L1");
     }
 
     #[test]
@@ -188,8 +284,24 @@ mod tests {
     }
 
     #[test]
-    fn without_a_database_there_is_an_error_that_says_what_to_set() {
-        let Err(error) = with(&QUEUE_DB, "").expect("valid").store() else { panic!("there is no L1 queue") };
-        assert!(error.to_string().contains("ASKR_QUEUE_DB"), "{error}");
+    fn sizes_modes_and_names_are_read_strictly() {
+        assert_eq!(bytes("32M"), Some(32 << 20));
+        assert_eq!(bytes("65536"), Some(65536));
+        for value in ["-1", "abc", "99999999G", "", "M", "1T", "1.5M", "4K", "99999999999999999999"] {
+            assert!(with(&QUEUE_MEMORY, value).is_err(), "{value}");
+        }
+        for value in ["", "abc", "0400", "0700", "1777", "0x600", "-0600"] {
+            assert!(with(&SHM_MODE, value).is_err(), "{value}");
+        }
+        for value in ["../x", "a/b", ".hidden", "a b", "a\0b"] {
+            assert!(with(&SHM_NAME, value).is_err(), "{value}");
+        }
+        assert!(with(&SHM_DIR, "shm").is_err());
+    }
+
+    #[test]
+    fn a_database_chooses_the_tier() {
+        let tier = |database| with(&QUEUE_DB, database).expect("valid").place.tier().0;
+        assert_eq!((tier(""), tier("/q.db")), ("L1", "L2"));
     }
 }

@@ -10,10 +10,12 @@
 //! | the trait's method | [`store::Queue`] |
 //! | the tier | [`sqlite`], whose statements come from `contracts/queue.md` |
 
+pub mod bell;
 pub mod capi;
 pub mod config;
 #[cfg(feature = "php")]
 mod php;
+pub mod shm;
 pub mod sqlite;
 pub mod store;
 

@@ -73,6 +73,19 @@ namespace {
     function askr_queue_pop(string $queue, int $visibility = 60, float $wait = 0.0): ?array {}
 
     /**
+     * Claims the next job of the first queue that has one, and waits for all of them at once.
+     *
+     * @param list<string> $queues the queues' names, in the order in which they are looked at
+     * @param int $visibility as in askr_queue_pop()
+     * @param float $wait as in askr_queue_pop()
+     * @return array{id: int, attempts: int, payload: string, queue: string, max_attempts: int, reserved_until: int, created_at: int}|null
+     * @throws ValueError also when no queue is named
+     * @throws Askr\BusyException nothing was claimed, no attempt was counted; safe to try again
+     * @throws Askr\Exception
+     */
+    function askr_queue_pop_any(array $queues, int $visibility = 60, float $wait = 0.0): ?array {}
+
+    /**
      * Acknowledges a job: it is removed.
      *
      * @param int $id the job's id
@@ -259,12 +272,15 @@ namespace {
     function askr_heartbeat_stop(int $id): bool {}
 
     /**
-     * What is loaded and how it is set up. Opens nothing and throws nothing.
+     * What is loaded, how it is set up, and what it uses. Opens the queue's store; where that fails, `queue`
+     * has the reason as `error` in place of the figures.
      *
-     * `queue.tier` is `L2` when a database is set, else `L1`. A setting's `source` is `default`, `php.ini`
-     * (also conf.d and `-d`), `php_admin_value`, `script` or `environment`.
+     * `queue.tier` is `L2` when a database is set, else `L1`. Sizes are bytes; `largest_free` is the largest
+     * payload that there is room for now, null where only the disk limits it; `repairs` counts since the store
+     * was made. A setting's `source` is `default`, `php.ini` (also conf.d and `-d`), `php_admin_value`,
+     * `script` or `environment`.
      *
-     * @return array{version: string, contracts: array<string, int>, queue: array{tier: string, path: string}, sqlite_version: string, settings: array<string, array{value: string, source: string}>}
+     * @return array{version: string, contracts: array<string, int>, queue: array{tier?: string, path?: string, size?: int, used?: int, free?: int, largest_free?: int|null, repairs?: int, waiters?: int, error?: string}, sqlite_version: string, settings: array<string, array{value: string, source: string}>}
      */
     function askr_info(): array {}
 }

@@ -1,11 +1,13 @@
 //! The conformance suite on L2.
 
 mod conformance;
+#[path = "conformance/l2.rs"]
+mod l2;
 #[path = "conformance/model.rs"]
 mod model;
 
 use askr::sqlite::contracts::queue::PUBLISHED;
-use conformance::l2::{self, L2};
+use l2::L2;
 
 macro_rules! on_l2 {
     ($($file:ident::$case:ident),* $(,)?) => {

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use askr::sqlite::{Options, SqliteQueue, Synchronous};
-use askr::store::{Error, Failure, Kind, Page, Push, Queue, State, pop_wait};
+use askr::store::{Error, Failure, Kind, Page, Push, Queue, State, pop_any};
 use rusqlite::ffi;
 use support::{database, open, reported, role, run_within};
 
@@ -195,8 +195,8 @@ fn fill_the_disk() {
 
     // A claim either works or is refused as well, at once: waiting does not turn into a row of tries.
     let start = Instant::now();
-    match pop_wait(&mut queue, b"q", 600, Duration::from_secs(60), || false) {
-        Ok(job) => assert_eq!(job.map(|job| job.id), stored.first().copied()),
+    match pop_any(&mut queue, &[b"q"], 600, Duration::from_secs(60), || false) {
+        Ok(job) => assert_eq!(job.map(|(_, job)| job.id), stored.first().copied()),
         Err(error) => assert_error(&error, Kind::Full, ffi::SQLITE_FULL, &database),
     }
     assert!(start.elapsed() < Duration::from_secs(30));

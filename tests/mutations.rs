@@ -2,6 +2,8 @@
 //! suite must then fail. What is changed and which case noticed is printed.
 
 mod conformance;
+#[path = "conformance/l2.rs"]
+mod l2;
 mod support;
 
 use std::collections::BTreeSet;
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use askr::sqlite::contracts::queue::{PUBLISHED, SCHEMA, Statements};
-use conformance::l2::{self, L2};
+use l2::L2;
 use rusqlite::Connection;
 use support::finish_within;
 
@@ -144,7 +146,16 @@ const MUTATIONS: &[Mutation] = mutations! {
     backlog[0]: 1 * "(WHERE reserved_until > unixepoch())" => "(WHERE reserved_until IS NOT NULL)";
     backlog[0]: 1 * "min(available_at)" => "max(available_at)";
     backlog[0]: 1 * "), 0) AS" => "), 1) AS";
-    backlog[0]: 1 * "SELECT min(id)" => "SELECT max(id)";
+    backlog[0]: 1 * "ORDER BY available_at, id" => "ORDER BY available_at DESC, id";
+    backlog[0]: 1 * "ORDER BY available_at, id" => "ORDER BY id";
+
+    next_due[0]: 1 * "min(due)" => "max(due)";
+    next_due[0]: 1 * "AND reserved_until > unixepoch()" => "AND reserved_until > unixepoch() - 1000";
+    next_due[0]: 1 * "AND reserved_until > unixepoch()" => "AND 0";
+    next_due[0]: 1 * "waiting.available_at > unixepoch()" => "waiting.available_at > unixepoch() + 1000";
+    next_due[0]: 1 * "waiting.available_at > unixepoch()" => "1";
+    next_due[0]: 1 * "AND priority < waiting.priority" => "AND 0";
+    next_due[0]: 3 * "queue = :queue" => "(:queue IS NOT NULL)";
 
     queue_names[0]: 2 * "min(queue)" => "max(queue)";
     queue_names[0]: 1 * "FROM names WHERE queue IS NOT NULL" => "FROM names";

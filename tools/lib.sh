@@ -23,9 +23,12 @@ can_root() {
 
 # The Debian mirror that this machine's apt is set up with.
 debian_mirror() {
-    local codename
-    codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Codename: $codename" | head -n 1
+    local query
+    query=(apt-get indextargets --format '$(SITE)' 'Created-By: Packages'
+        "Codename: $(. /etc/os-release && echo "$VERSION_CODENAME")")
+    # apt knows a source's codename once it has read the source's index.
+    [ -n "$("${query[@]}")" ] || apt-get -qq update >&2
+    "${query[@]}" | head -n 1
 }
 
 # Runs the rest of the script once at a time for this name; a second caller waits for the first.

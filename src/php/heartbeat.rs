@@ -44,7 +44,7 @@ extern "C" fn start(ex: &mut ExecuteData, ret: &mut Zval) {
             }
             let settings = open.settings().clone();
             let heartbeat =
-                Heartbeat::start(Box::new(move || settings.store()?.queue()), id, claim, visibility)?;
+                Heartbeat::start(Box::new(move || settings.store(|| false).queue()), id, claim, visibility)?;
             open.heartbeats.insert(id, heartbeat);
             Ok(true)
         })?;

@@ -1,5 +1,6 @@
 //! The settings as PHP's ini entries.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use ext_php_rs::ffi::{zend_ini_entry, zend_string};
@@ -18,22 +19,36 @@ const fn entries() -> [IniEntryDef; ALL.len() + 1] {
     while at < ALL.len() {
         let permission = if ALL[at].by_script { IniEntryPermission::All } else { IniEntryPermission::System };
         entries[at] = IniEntryDef::new(ALL[at].name, ALL[at].default, permission);
-        entries[at].on_modify = Some(accept);
+        entries[at].on_modify = Some(changed);
         at += 1;
     }
     entries
 }
 
-/// Every value is accepted; a wrong one is an exception at use. PHP's `ini_restore` does nothing for an entry
-/// that has no such function.
-unsafe extern "C" fn accept(
-    _entry: *mut zend_ini_entry,
-    _value: *mut zend_string,
-    _arg1: *mut c_void,
-    _arg2: *mut c_void,
-    _arg3: *mut c_void,
-    _stage: c_int,
+thread_local! {
+    static GENERATION: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number that changes whenever a setting may have: what was read under the same one still holds.
+pub(super) fn generation() -> u64 {
+    GENERATION.get()
+}
+
+/// What was read may hold no more: a request ends, and with it what it set.
+pub(super) fn forget() {
+    GENERATION.set(GENERATION.get() + 1);
+}
+
+/// PHP's call before an entry of ours gets a value. Every value is taken here; a wrong one is an exception at use.
+unsafe extern "C" fn changed(
+    _: *mut zend_ini_entry,
+    _: *mut zend_string,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: c_int,
 ) -> c_int {
+    forget();
     zend::SUCCESS
 }
 

@@ -6,15 +6,15 @@ use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::flags::DataType;
 use ext_php_rs::flags::DataType::{Array, Bool, Long, String as Text};
 use ext_php_rs::types::Zval;
-use ext_php_rs::zend::{BailoutGuard, ExecuteData, ExecutorGlobals};
+use ext_php_rs::zend::{BailoutGuard, ExecuteData};
 
 use super::exception::Thrown;
 use super::function::{Arguments, call, declare};
 use super::result::{Record, list, string};
-use super::stores::{Opened, with_queue};
+use super::stores::{Opened, interrupted, with_queue};
 use crate::store::{
-    Backlog, DEFAULT_MAX_ATTEMPTS, Error, Failure, Job, Kind, Page, Push, Result as Stored, State, check,
-    pop_wait,
+    self, Backlog, DEFAULT_MAX_ATTEMPTS, Error, Failure, Job, Kind, Page, Push, Result as Stored, State,
+    check,
 };
 
 /// Seconds that a claim lasts where nobody says otherwise.
@@ -40,6 +40,12 @@ pub(super) fn functions() -> Vec<FunctionBuilder<'static>> {
         push_options("askr_queue_push", push, "payload", Text).returns(Long),
         push_options("askr_queue_push_many", push_many, "payloads", Array).returns(Array),
         of_queue("askr_queue_pop", pop)
+            .then_optional()
+            .optional("visibility", Long, DEFAULT_VISIBILITY)
+            .optional("wait", float, "0.0")
+            .returns_nullable(Array),
+        declare("askr_queue_pop_any", pop_any)
+            .required("queues", Array)
             .then_optional()
             .optional("visibility", Long, DEFAULT_VISIBILITY)
             .optional("wait", float, "0.0")
@@ -110,28 +116,48 @@ extern "C" fn push_many(ex: &mut ExecuteData, ret: &mut Zval) {
 extern "C" fn pop(ex: &mut ExecuteData, ret: &mut Zval) {
     call(ex, ret, 1..=3, |args, ret| {
         let queue = args.checked_bytes(check::queue)?;
-        let visibility = args.checked_int_or(DEFAULT_VISIBILITY, check::seconds)?;
-        let wait = wait_of(args)?;
-        let claimed = with_queue(|open| {
-            let claimed = pop_wait(open.queue()?, queue, visibility, wait, interrupted)?;
-            if let Some(job) = &claimed {
-                open.claims.hold(job.id, job.attempts);
-            }
-            Ok(claimed)
-        })?;
-        ret.set_null();
-        let Some(job) = claimed.map(BailoutGuard::new) else { return Ok(()) };
-        *ret = Record::new()
-            .int("id", job.id)
-            .int("attempts", job.attempts)
-            .bytes("payload", &job.payload)
-            .bytes("queue", queue)
-            .int("max_attempts", job.max_attempts)
-            .int("reserved_until", job.reserved_until)
-            .int("created_at", job.created_at)
-            .into_zval();
-        Ok(())
+        pop_from(&[queue], args, ret)
     });
+}
+
+extern "C" fn pop_any(ex: &mut ExecuteData, ret: &mut Zval) {
+    call(ex, ret, 1..=3, |args, ret| {
+        let queues = args.strings()?;
+        if queues.is_empty() {
+            let error = Error::new(Kind::InvalidArgument, "must name at least one queue");
+            return Err(args.value_error(&error));
+        }
+        for queue in &queues {
+            check::queue(queue).map_err(|e| args.value_error(&e))?;
+        }
+        pop_from(&queues, args, ret)
+    });
+}
+
+/// Reads `$visibility` and `$wait`, and pops from the first of the queues that has a job.
+fn pop_from(queues: &[&[u8]], args: &mut Arguments<'_>, ret: &mut Zval) -> Result<(), Thrown> {
+    let visibility = args.checked_int_or(DEFAULT_VISIBILITY, check::seconds)?;
+    let wait = wait_of(args)?;
+    let found = with_queue(|open| {
+        let found = store::pop_any(open.queue()?, queues, visibility, wait, interrupted)?;
+        if let Some((_, job)) = &found {
+            open.claims.hold(job.id, job.attempts);
+        }
+        Ok(found)
+    })?;
+    ret.set_null();
+    let Some((place, job)) = found else { return Ok(()) };
+    let job = BailoutGuard::new(job);
+    *ret = Record::new()
+        .int("id", job.id)
+        .int("attempts", job.attempts)
+        .bytes("payload", &job.payload)
+        .bytes("queue", queues[place])
+        .int("max_attempts", job.max_attempts)
+        .int("reserved_until", job.reserved_until)
+        .int("created_at", job.created_at)
+        .into_zval();
+    Ok(())
 }
 
 fn wait_of(args: &mut Arguments<'_>) -> Result<Duration, Thrown> {
@@ -141,13 +167,6 @@ fn wait_of(args: &mut Arguments<'_>) -> Result<Duration, Thrown> {
         return Err(args.value_error(&error));
     }
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
-}
-
-/// Whether a signal or a time limit waits for PHP to come back to its own code.
-fn interrupted() -> bool {
-    let globals = ExecutorGlobals::get();
-    // SAFETY: PHP's own flag, which signal handlers set; a byte that is read as it is at this moment.
-    unsafe { std::ptr::read_volatile(&raw const globals.vm_interrupt).value }
 }
 
 /// What the functions that end or extend a claim have in common: the claim that is meant, and what is

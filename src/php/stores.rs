@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Once;
 
+use ext_php_rs::zend::ExecutorGlobals;
 use parking_lot::MutexGuard;
 
 use super::{ini, zend};
@@ -27,12 +28,13 @@ const MOST_CLAIMS: usize = 100_000;
 
 thread_local! {
     static OPEN: RefCell<Vec<Opened>> = const { RefCell::new(Vec::new()) };
+    /// The store of the last call, and the generation of the settings that chose it.
+    static CURRENT: Cell<Option<(usize, u64)>> = const { Cell::new(None) };
 }
 
 /// A database in use by this thread.
 pub(super) struct Opened {
     settings: QueueSettings,
-    process: u32,
     queue: Option<Box<dyn Queue>>,
     /// The claims of this process.
     pub(super) claims: Claims,
@@ -43,13 +45,8 @@ pub(super) struct Opened {
 impl Opened {
     /// The queue, open.
     pub(super) fn queue(&mut self) -> Result<&mut dyn Queue> {
-        if self.process != std::process::id() {
-            // A fork that ran no handlers (a bare clone): what was inherited is left alone.
-            std::mem::forget(self.queue.take());
-            self.process = std::process::id();
-        }
         if self.queue.is_none() {
-            self.queue = Some(self.settings.store()?.queue()?);
+            self.queue = Some(self.settings.store(interrupted).queue()?);
         }
         match &mut self.queue {
             Some(queue) => Ok(queue.as_mut()),
@@ -61,6 +58,13 @@ impl Opened {
     pub(super) fn settings(&self) -> &QueueSettings {
         &self.settings
     }
+}
+
+/// Whether a signal or a time limit waits for PHP to come back to its own code.
+pub(super) fn interrupted() -> bool {
+    let globals = ExecutorGlobals::get();
+    // SAFETY: PHP's own flag, which signal handlers set; a byte that is read as it is at this moment.
+    unsafe { std::ptr::read_volatile(&raw const globals.vm_interrupt).value }
 }
 
 /// Which claim this process holds on a job that it popped. A call that names no claim means this one, so
@@ -90,45 +94,49 @@ impl Claims {
 
 /// Runs `work` on the queue that the settings name now. Nothing of PHP may run within it.
 pub(super) fn with_queue<T>(work: impl FnOnce(&mut Opened) -> Result<T>) -> Result<T> {
+    OPEN.with_borrow_mut(|all| {
+        let generation = ini::generation();
+        let at = match CURRENT.get() {
+            Some((at, known)) if known == generation => at,
+            _ => choose(all)?,
+        };
+        if all[at].settings.untrusted {
+            // At every call: a script may tighten open_basedir.
+            check_open_basedir(all[at].settings.place.tier().1)?;
+        }
+        CURRENT.set(Some((at, generation)));
+        work(&mut all[at])
+    })
+}
+
+/// Reads the settings and finds or makes the place of the store that they name.
+fn choose(all: &mut Vec<Opened>) -> Result<usize> {
     static BEFORE_FORKS: Once = Once::new();
     BEFORE_FORKS.call_once(close_before_forks);
     let settings = QueueSettings::read(ini::given)?;
-    if let Some(path) = settings.database.as_deref().filter(|_| settings.untrusted) {
-        check_open_basedir(path)?;
-    }
-    OPEN.with_borrow_mut(|all| {
-        let at = match all.iter().position(|open| open.settings.database == settings.database) {
-            Some(at) => at,
-            None => {
-                if all.len() == MOST_OPEN {
-                    all.remove(0);
-                }
-                all.push(Opened {
-                    settings: settings.clone(),
-                    process: std::process::id(),
-                    queue: None,
-                    claims: Claims::default(),
-                    heartbeats: BTreeMap::new(),
-                });
-                all.len() - 1
-            }
-        };
-        let open = &mut all[at];
-        if open.settings != settings {
-            open.settings = settings;
-            open.queue = None;
+    if let Some(at) = all.iter().position(|open| open.settings.place == settings.place) {
+        if all[at].settings != settings {
+            all[at].settings = settings;
+            all[at].queue = None;
         }
-        work(open)
-    })
+        return Ok(at);
+    }
+    if all.len() == MOST_OPEN {
+        all.remove(0);
+    }
+    all.push(Opened { settings, queue: None, claims: Claims::default(), heartbeats: BTreeMap::new() });
+    Ok(all.len() - 1)
 }
 
 /// Ends what must not outlive a request.
 pub(super) fn end_request() {
+    ini::forget();
     OPEN.with_borrow_mut(|all| all.iter_mut().for_each(|open| open.heartbeats.clear()));
 }
 
 /// Closes everything of this thread.
 pub(super) fn close() {
+    CURRENT.set(None);
     OPEN.with_borrow_mut(Vec::clear);
 }
 

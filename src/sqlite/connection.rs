@@ -62,6 +62,17 @@ impl<S> Database<S> {
             .remedy("Nothing was changed. Stop the program that replaces or removes the file or its -wal"))
     }
 
+    /// The database's size and what is free in it, in bytes.
+    pub(super) fn size(&mut self) -> Result<(u64, u64)> {
+        self.ready()?;
+        let Some(open) = &self.open else { unreachable!("`ready` opened it") };
+        let ask = "SELECT page_count * page_size, freelist_count * page_size
+                   FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+        let answer = open.conn.query_row(ask, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let answer = answer.map(|(size, free): (i64, i64)| (size.unsigned_abs(), free.unsigned_abs()));
+        answer.map_err(|e| self.refused(&e, Stage::RolledBack))
+    }
+
     /// Sees that the connection is open, this process's own, and to the files that the path names.
     fn ready(&mut self) -> Result<()> {
         if let Some(open) = &self.open {

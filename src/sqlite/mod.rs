@@ -14,13 +14,12 @@ mod open;
 mod queue;
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 pub use open::{VERSION_NEEDED, library_version};
 pub use queue::SqliteQueue;
 
+pub use crate::store::Clock;
 use crate::store::{Cache, Error, Kind, PubSub, Queue, Result, Store};
 
 /// What a commit survives.
@@ -40,16 +39,6 @@ impl Synchronous {
             Self::Normal => "normal",
         }
     }
-}
-
-/// The clock that `unixepoch()` reads.
-#[derive(Clone, Debug, Default)]
-pub enum Clock {
-    /// The machine's.
-    #[default]
-    System,
-    /// A test's own, in unix seconds.
-    Manual(Arc<AtomicI64>),
 }
 
 /// Where a database is and how it is used.

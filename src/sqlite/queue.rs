@@ -1,12 +1,16 @@
 //! The queue on SQLite.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Options;
 use super::connection::Database;
 use super::contracts::queue::{self as contract, Statements};
+use crate::bell::Doorbell;
 use crate::store::{
-    Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State,
+    Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State, Usage,
+    exhausted,
 };
 
 /// Most rows that one transaction removes, so that nobody waits long for the write lock.
@@ -20,6 +24,7 @@ const SETTLE: (usize, Duration) = (3, Duration::from_secs(5));
 #[derive(Debug)]
 pub struct SqliteQueue {
     db: Database<Statements>,
+    bell: Doorbell,
 }
 
 impl SqliteQueue {
@@ -32,15 +37,21 @@ impl SqliteQueue {
     /// and sees that the conformance suite notices.
     #[doc(hidden)]
     pub fn open_with(options: Options, sql: Statements) -> Result<Self> {
-        Database::open(options, sql).map(|db| Self { db }).map_err(|e| e.during("open the queue"))
+        let path = options.path.clone();
+        Database::open(options, sql)
+            .and_then(|db| Ok(Self { db, bell: bell_beside(&path)? }))
+            .map_err(|e| e.during("open the queue"))
     }
 }
 
 impl Queue for SqliteQueue {
     fn push(&mut self, queue: &[u8], payload: &[u8], how: Push) -> Result<i64> {
-        self.db
+        let id = self
+            .db
             .write(|tx| contract::enqueue(tx, queue, payload, how.priority, how.delay, how.max_attempts))
-            .map_err(|e| e.during("push"))
+            .map_err(|e| e.during("push"))?;
+        self.bell.pushed(queue, 1, how.delay);
+        Ok(id)
     }
 
     fn push_many(&mut self, queue: &[u8], payloads: &[&[u8]], how: Push) -> Result<Vec<i64>> {
@@ -51,9 +62,11 @@ impl Queue for SqliteQueue {
             let enqueue = |payload: &&[u8]| {
                 contract::enqueue(tx, queue, payload, how.priority, how.delay, how.max_attempts)
             };
-            payloads.iter().map(enqueue).collect()
+            payloads.iter().map(enqueue).collect::<rusqlite::Result<Vec<i64>>>()
         });
-        all.map_err(|e| e.during("push_many"))
+        let ids = all.map_err(|e| e.during("push_many"))?;
+        self.bell.pushed(queue, ids.len(), how.delay);
+        Ok(ids)
     }
 
     fn pop(&mut self, queue: &[u8], visibility: i64) -> Result<Option<Claimed>> {
@@ -70,11 +83,7 @@ impl Queue for SqliteQueue {
                     created_at: row.created_at,
                 }));
             }
-            let why = format!(
-                "askr: handed out {} times, as often as max_attempts allows, and never acknowledged: its \
-                 last claim was released or lapsed.",
-                row.max_attempts
-            );
+            let why = exhausted(row.max_attempts);
             settle(|| {
                 self.db.write(|tx| {
                     contract::dead_letter_exhausted(tx, Some(why.as_bytes()), row.id, Some(row.attempts))
@@ -89,7 +98,12 @@ impl Queue for SqliteQueue {
     }
 
     fn release(&mut self, id: i64, delay: i64, claim: Option<i64>) -> Result<bool> {
-        changed("release", settle(|| self.db.write(|tx| contract::release(tx, delay, id, claim))))
+        let released = settle(|| self.db.write(|tx| contract::release(tx, delay, id, claim)));
+        let released = changed("release", released)?;
+        if released {
+            self.bell.changed();
+        }
+        Ok(released)
     }
 
     fn renew(&mut self, id: i64, visibility: i64, claim: Option<i64>) -> Result<bool> {
@@ -111,6 +125,20 @@ impl Queue for SqliteQueue {
             oldest_seconds: row.oldest_seconds,
             oldest_created_at: row.oldest_created_at,
         })
+    }
+
+    fn next_due(&mut self, queue: &[u8]) -> Result<Option<i64>> {
+        self.db.read(|db| contract::next_due(db, queue)).map_err(|e| e.during("next_due"))
+    }
+
+    fn bell(&mut self) -> &mut Doorbell {
+        &mut self.bell
+    }
+
+    fn usage(&mut self) -> Result<Usage> {
+        let waiters = self.bell.waiters();
+        let (size, free) = self.db.size().map_err(|e| e.during("usage"))?;
+        Ok(Usage { size, free, largest_free: None, repairs: 0, waiters })
     }
 
     fn names(&mut self) -> Result<Vec<Vec<u8>>> {
@@ -170,9 +198,14 @@ impl Queue for SqliteQueue {
     }
 
     fn failed_retry(&mut self, id: i64, max_attempts: i64, priority: i64) -> Result<Option<i64>> {
-        self.db
+        let retried = self
+            .db
             .write(|tx| contract::retry_failed(tx, priority, max_attempts, id))
-            .map_err(|e| e.during("failed_retry"))
+            .map_err(|e| e.during("failed_retry"))?;
+        if retried.is_some() {
+            self.bell.changed();
+        }
+        Ok(retried)
     }
 
     fn failed_forget(&mut self, id: i64) -> Result<bool> {
@@ -184,6 +217,17 @@ impl Queue for SqliteQueue {
             self.db.write(|tx| contract::flush_failed(tx, older_than, REMOVED_AT_ONCE))
         })
     }
+}
+
+/// The doorbell beside a database, for those who may use the database.
+fn bell_beside(database: &Path) -> Result<Doorbell> {
+    let mut path = database.as_os_str().to_owned();
+    path.push("-bell");
+    let (mode, owner) = match std::fs::metadata(database) {
+        Ok(data) => (data.mode() & 0o666, Some((data.uid(), data.gid()))),
+        Err(_) => (0o644, None),
+    };
+    Doorbell::open(path.into(), mode, owner)
 }
 
 /// Tries again what was refused and has certainly rolled back, within [`SETTLE`]. The handler that did the

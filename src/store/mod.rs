@@ -17,6 +17,7 @@
 //!   `expires_at > now`.
 
 mod cache;
+mod clock;
 mod error;
 mod heartbeat;
 mod pubsub;
@@ -24,6 +25,7 @@ mod queue;
 mod wait;
 
 pub use cache::{Cache, Lifetime};
+pub use clock::Clock;
 pub use error::{Error, Kind, Result};
 pub use heartbeat::Heartbeat;
 #[cfg(feature = "php")]
@@ -31,9 +33,9 @@ pub(crate) use heartbeat::RENEWING;
 pub use pubsub::{Batch, Event, PubSub};
 pub use queue::{
     Backlog, Claimed, DEFAULT_MAX_ATTEMPTS, DeadLetter, Failure, Job, MAX_SECONDS, Page, Push, Queue, State,
-    check,
+    Usage, check, exhausted,
 };
-pub use wait::pop_wait;
+pub use wait::{Found, pop_any};
 
 /// A tier at one place: opens the subsystems that live there.
 pub trait Store {

@@ -4,6 +4,7 @@
 //! (`tests/conformance/`) runs on each.
 
 use super::{Error, Kind, Result};
+use crate::bell::Doorbell;
 
 /// The largest number of seconds that a delay, a visibility or an age may have: with it, "now plus
 /// seconds" can always be represented.
@@ -95,7 +96,7 @@ pub struct Job {
 }
 
 /// A queue's figures, all of one moment: `total = pending + delayed + reserved`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Jobs that can be claimed now.
     pub pending: i64,
@@ -109,6 +110,21 @@ pub struct Backlog {
     pub oldest_seconds: i64,
     /// Unix seconds of the oldest pending job's push.
     pub oldest_created_at: Option<i64>,
+}
+
+/// What a store uses of its room, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The file's size.
+    pub size: u64,
+    /// What is free in it. A database grows beyond that; a segment does not.
+    pub free: u64,
+    /// The largest payload that there is room for now; none when only the disk limits it.
+    pub largest_free: Option<u64>,
+    /// How often what a killed process left was repaired, since the store was made.
+    pub repairs: u64,
+    /// Processes that wait for a job.
+    pub waiters: u64,
 }
 
 /// Why a job is moved to the dead letters.
@@ -186,6 +202,16 @@ pub trait Queue {
     /// The queue's figures. Costs what the queue is long; for monitors.
     fn backlog(&mut self, queue: &[u8]) -> Result<Backlog>;
 
+    /// Unix seconds of the first moment at which a delayed job of the queue can be claimed or a reservation
+    /// lapses; none when there is no such job.
+    fn next_due(&mut self, queue: &[u8]) -> Result<Option<i64>>;
+
+    /// The doorbell that its changes ring, for [`super::pop_any`].
+    fn bell(&mut self) -> &mut Doorbell;
+
+    /// What the store uses of its room.
+    fn usage(&mut self) -> Result<Usage>;
+
     /// Every queue that holds a job, in byte order.
     fn names(&mut self) -> Result<Vec<Vec<u8>>>;
 
@@ -210,6 +236,14 @@ pub trait Queue {
 
     /// Removes the dead letters older than that many seconds, or all; how many.
     fn failed_flush(&mut self, older_than: Option<i64>) -> Result<i64>;
+}
+
+/// The reason of a dead letter whose job was handed out as often as it may be.
+pub fn exhausted(max_attempts: i64) -> String {
+    format!(
+        "askr: handed out {max_attempts} times, as often as max_attempts allows, and never acknowledged: its \
+         last claim was released or lapsed."
+    )
 }
 
 /// The rules that hold for arguments on every tier. The front ends (`php`, `capi`) check with these before

@@ -9,7 +9,7 @@ use askr::store::Queue;
 use rusqlite::{Connection, ToSql};
 use tempfile::TempDir;
 
-use super::{Place, Tier};
+use crate::conformance::{Place, Tier};
 
 /// L2 with these statements.
 pub(crate) struct L2(pub(crate) Statements);

@@ -68,20 +68,48 @@ pub(crate) fn the_oldest_is_of_the_pending(tier: &dyn Tier) {
         let figures = queue.backlog(b"q").unwrap();
         (figures.oldest_seconds, figures.oldest_created_at)
     };
-    // At 4 the last becomes ready; at 11 the one pushed before it, which is older but not longer ready; at
-    // 100 the reservation of the second lapses.
+    // The oldest is the one that has been ready the longest. At 4 the last becomes ready; at 11 the one pushed
+    // before it, which is not longer ready; at 100 the reservation of the second lapses.
     let expected = [
         (3, (0, None)),
         (4, (0, Some(start + 2))),
         (10, (6, Some(start + 2))),
-        (11, (7, Some(start + 1))),
-        (99, (95, Some(start + 1))),
+        (11, (7, Some(start + 2))),
+        (99, (95, Some(start + 2))),
         (100, (100, Some(start))),
     ];
     for (second, figures) in expected {
         place.advance(start + second - place.now());
         assert_eq!(oldest(&mut *queue), figures, "at {second}");
     }
+}
+
+pub(crate) fn the_next_moment_is_known(tier: &dyn Tier) {
+    let place = tier.fresh();
+    let mut queue = place.queue();
+    let start = place.now();
+    let due = |queue: &mut dyn Queue| queue.next_due(b"q").unwrap();
+    assert_eq!(due(&mut *queue), None);
+    queue.push(b"q", b"", Push::default()).unwrap();
+    queue.push(b"other", b"", delayed(1)).unwrap();
+    queue.push(b"other", b"", Push::default()).unwrap();
+    pop(&mut *queue, b"other", 2);
+    queue.push(b"other", b"", Push { delay: 3, priority: 99, ..Push::default() }).unwrap();
+    assert_eq!(due(&mut *queue), None, "what can be claimed waits for no moment");
+    queue.push(b"q", b"", Push { delay: 30, priority: 9, ..Push::default() }).unwrap();
+    assert_eq!(due(&mut *queue), Some(start + 30));
+    queue.push(b"q", b"", Push { delay: 20, priority: -9, ..Push::default() }).unwrap();
+    pop(&mut *queue, b"q", 40);
+    assert_eq!(due(&mut *queue), Some(start + 20), "the earliest, of whatever priority");
+    queue.push(b"q", b"", Push::default()).unwrap();
+    pop(&mut *queue, b"q", 10);
+    assert_eq!(due(&mut *queue), Some(start + 10), "a reservation that lapses");
+    place.advance(10);
+    assert_eq!(due(&mut *queue), Some(start + 20));
+    place.advance(25);
+    assert_eq!(due(&mut *queue), Some(start + 40));
+    place.advance(5);
+    assert_eq!(due(&mut *queue), None);
 }
 
 pub(crate) fn a_list_shows_one_state_oldest_first(tier: &dyn Tier) {

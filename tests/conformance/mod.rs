@@ -4,7 +4,6 @@
 pub(crate) mod claim;
 pub(crate) mod failed;
 pub(crate) mod fencing;
-pub(crate) mod l2;
 pub(crate) mod look;
 pub(crate) mod push;
 
@@ -74,6 +73,7 @@ macro_rules! each_case {
             look::every_job_is_in_one_state,
             look::an_empty_queue_has_empty_figures,
             look::the_oldest_is_of_the_pending,
+            look::the_next_moment_is_known,
             look::a_list_shows_one_state_oldest_first,
             look::a_list_has_pages,
             look::names_are_those_that_hold_a_job,

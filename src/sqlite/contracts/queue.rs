@@ -54,6 +54,8 @@ pub struct Statements {
     pub dead_letter_exhausted: [&'static str; 2],
     /// `Backlog`.
     pub backlog: [&'static str; 1],
+    /// `NextDue`.
+    pub next_due: [&'static str; 1],
     /// `QueueNames`.
     pub queue_names: [&'static str; 1],
     /// `Jobs`.
@@ -171,13 +173,33 @@ WHERE id = :id AND attempts = :attempts AND attempts > max_attempts",
       AND (reserved_until IS NULL OR reserved_until <= unixepoch())
   ), 0) AS oldest_seconds,
   (SELECT created_at FROM askr_jobs AS oldest WHERE oldest.id = (
-    SELECT min(id) FROM askr_jobs
+    SELECT id FROM askr_jobs
     WHERE queue = :queue
       AND available_at <= unixepoch()
       AND (reserved_until IS NULL OR reserved_until <= unixepoch())
+    ORDER BY available_at, id
+    LIMIT 1
   )) AS oldest_created_at
 FROM askr_jobs
 WHERE queue = :queue"],
+    next_due: [r"WITH RECURSIVE step (id) AS (
+  SELECT (SELECT id FROM askr_jobs
+          WHERE queue = :queue AND reserved_until IS NULL
+          ORDER BY priority DESC, available_at, id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT id FROM askr_jobs
+          WHERE queue = :queue AND reserved_until IS NULL AND priority < waiting.priority
+          ORDER BY priority DESC, available_at, id LIMIT 1)
+  FROM step JOIN askr_jobs AS waiting ON waiting.id = step.id
+)
+SELECT min(due) AS due FROM (
+  SELECT min(reserved_until) AS due FROM askr_jobs
+  WHERE queue = :queue AND reserved_until > unixepoch()
+  UNION ALL
+  SELECT waiting.available_at
+  FROM step JOIN askr_jobs AS waiting ON waiting.id = step.id
+  WHERE waiting.available_at > unixepoch()
+)"],
     queue_names: [r"WITH RECURSIVE names (queue) AS (
   SELECT min(queue) FROM askr_jobs
   UNION ALL
@@ -385,6 +407,14 @@ impl BacklogRow {
 /// Returns exactly one row.
 pub fn backlog(db: &Read<'_, Statements>, queue: &[u8]) -> Result<BacklogRow> {
     one(db.conn, db.sql.backlog[0], &[&Text(queue)], BacklogRow::read)
+}
+
+/// For a waiter: the first moment at which a delayed job can be claimed or a reservation lapses; NULL when no job
+/// waits for a time. One index seek for each priority.
+///
+/// Returns exactly one row.
+pub fn next_due(db: &Read<'_, Statements>, queue: &[u8]) -> Result<Option<i64>> {
+    one(db.conn, db.sql.next_due[0], &[&Text(queue)], |row| nullable(row, 0, integer))
 }
 
 /// `askr_queue_names`: every queue that holds a job, one index seek each.
