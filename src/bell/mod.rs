@@ -22,6 +22,7 @@ mod slot;
 mod sync;
 
 use std::fs::{File, OpenOptions};
+use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +30,9 @@ use std::time::{Duration, Instant};
 
 use memmap2::{MmapOptions, MmapRaw};
 use nix::fcntl::posix_fallocate;
+use nix::unistd::Uid;
 
-use crate::store::{Error, Kind, Result};
+use crate::store::{self, Kind, Result};
 use slot::{ALL, Slot};
 
 pub use futex::Woken;
@@ -103,10 +105,10 @@ impl Doorbell {
         }
         self.looked = Instant::now();
         let there = std::fs::symlink_metadata(&self.path).map(|data| (data.dev(), data.ino()));
-        if there.ok() != Some(self.open.identity) {
-            if let Ok(new) = open(&self.path, self.mode, self.owner) {
-                self.open = Arc::new(new);
-            }
+        if there.ok() != Some(self.open.identity)
+            && let Ok(new) = open(&self.path, self.mode, self.owner)
+        {
+            self.open = Arc::new(new);
         }
     }
 }
@@ -172,23 +174,27 @@ pub(crate) fn fnv1a(name: &[u8]) -> u64 {
 }
 
 fn open(path: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<Open> {
-    let failed = |e: std::io::Error| {
-        Error::new(Kind::Unavailable, format!("the doorbell cannot be opened: {e}"))
+    let failed = |e: Error| {
+        store::Error::new(Kind::Unavailable, format!("the doorbell cannot be opened: {e}"))
             .at(path)
             .remedy("PHP's user must be able to write this file and its folder; waiting for jobs needs it")
     };
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(mode)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK)
-        .open(path)
-        .map_err(failed)?;
+    let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(flags).mode(mode);
+    // First without creating it: in a folder like /dev/shm the kernel refuses that for another user's file.
+    let file = match options.open(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => options.create(true).open(path),
+        other => other,
+    };
+    let file = file.map_err(failed)?;
     let data = file.metadata().map_err(failed)?;
+    let trusted = [0, Uid::effective().as_raw(), owner.map_or(0, |(user, _)| user)];
+    if mode & 0o022 == 0 && !trusted.contains(&data.uid()) {
+        return Err(failed(Error::other(format!("it belongs to user {}", data.uid()))));
+    }
     if !data.is_file() || (data.len() > 0 && data.len() != SIZE as u64) {
-        return Err(failed(std::io::Error::other("another file is in its place")));
+        return Err(failed(Error::other("another file is in its place")));
     }
     if data.len() == 0 {
         take_over(&file, mode, owner).map_err(failed)?;
@@ -199,20 +205,18 @@ fn open(path: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<Open> {
     use std::sync::atomic::Ordering::SeqCst;
     match magic.compare_exchange(0, MAGIC, SeqCst, SeqCst) {
         Ok(_) | Err(MAGIC) => Ok(Open { map, identity: (data.dev(), data.ino()) }),
-        Err(_) => Err(failed(std::io::Error::other("another program's file is in its place"))),
+        Err(_) => Err(failed(Error::other("another program's file is in its place"))),
     }
 }
 
 /// Gives a new file its size, reserved so that no write to it can fail, and its owner and mode.
 fn take_over(file: &File, mode: u32, owner: Option<(u32, u32)>) -> std::io::Result<()> {
     posix_fallocate(file, 0, SIZE as libc::off_t)?;
-    if let Some((user, group)) = owner {
-        if nix::unistd::Uid::effective().is_root() {
-            fchown(file, Some(user), Some(group))?;
-        }
+    let me = Uid::effective();
+    if let Some((user, group)) = owner.filter(|_| me.is_root()) {
+        fchown(file, Some(user), Some(group))?;
     }
-    let ours = file.metadata()?.uid() == nix::unistd::Uid::effective().as_raw();
-    if ours || nix::unistd::Uid::effective().is_root() {
+    if me.is_root() || file.metadata()?.uid() == me.as_raw() {
         file.set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
     Ok(())

@@ -39,6 +39,10 @@ impl<'a> Guard<'a> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            // What the panic left half done is repaired like what a dead process did.
+            self.0.set_head(header::REPAIR, 1);
+        }
         // SAFETY: this thread holds the lock.
         unsafe { libc::pthread_mutex_unlock(self.0.lock_at()) };
     }

@@ -43,7 +43,7 @@ pub(super) struct Memory {
 impl Memory {
     /// `map` has exactly the geometry's size.
     pub(super) fn new(map: MmapRaw, geometry: Geometry) -> Self {
-        assert!(map.len() >= geometry.size && map.as_ptr().addr() % 8 == 0, "a map of the geometry's size");
+        assert!(map.len() >= geometry.size && map.as_ptr().addr().is_multiple_of(8), "a map of that size");
         Self { map, geometry }
     }
 
@@ -313,8 +313,9 @@ impl Memory {
         into.reserve(length);
         let from = self.at(self.offset(block, field), length);
         let end = into.len();
-        // SAFETY: within the block; `reserve` made room for `length` bytes behind `end`.
-        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr().add(end), length) };
+        let to = into.spare_capacity_mut().as_mut_ptr().cast();
+        // SAFETY: from within the block; to where `reserve` made room for `length` bytes.
+        unsafe { ptr::copy_nonoverlapping(from, to, length) };
         // SAFETY: they were just written.
         unsafe { into.set_len(end + length) };
     }

@@ -5,7 +5,7 @@
 //! once exactly one's gets the name; the others open that one.
 
 use std::cell::Cell;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -106,16 +106,21 @@ impl Segment {
         }
         if boot_of(&memory) != this_boot() {
             // On a disk a file outlives a restart. Its lock does not: nobody would ever let it go.
-            let _ = std::fs::remove_file(path);
+            remove(path, identity(&data)).map_err(|e| cannot_open(options, path, &e))?;
             return Ok(None);
         }
         Ok(Some(Self {
             memory,
             file,
             path: path.to_owned(),
-            identity: (data.dev(), data.ino()),
+            identity: identity(&data),
             looked: Cell::default(),
         }))
+    }
+
+    /// Whether both are one file.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.identity == other.identity
     }
 
     /// Its file's path.
@@ -146,7 +151,7 @@ impl Segment {
                 "Remove the file and restart the processes that use it",
             ));
         }
-        let there = || std::fs::symlink_metadata(&self.path).map(|d| (d.dev(), d.ino())).ok();
+        let there = || self.path.symlink_metadata().ok().as_ref().map(identity);
         match data.nlink() == 0 || (name && there() != Some(self.identity)) {
             true => Ok(Standing::Gone),
             false => Ok(Standing::Ours),
@@ -156,6 +161,30 @@ impl Segment {
 
 fn map(file: &File, geometry: Geometry) -> io::Result<Memory> {
     Ok(Memory::new(MmapOptions::new().len(geometry.size).map_raw(file)?, geometry))
+}
+
+fn identity(data: &Metadata) -> (u64, u64) {
+    (data.dev(), data.ino())
+}
+
+/// Waits for the turn to make or remove segments in a folder, which ends when the answer is dropped. Whoever holds
+/// it for too long is not waited for: the turn saves memory, it does not guard anything.
+fn turn(folder: &Path, until: impl Fn() -> bool) -> io::Result<File> {
+    let turn = File::open(folder)?;
+    let start = Instant::now();
+    while matches!(turn.try_lock(), Err(TryLockError::WouldBlock)) && start.elapsed() < MAKING && !until() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(turn)
+}
+
+/// Removes a segment, if its name still leads to that one.
+fn remove(path: &Path, known: (u64, u64)) -> io::Result<()> {
+    let _turn = turn(path.parent().unwrap_or(Path::new("/")), || false)?;
+    if path.symlink_metadata().is_ok_and(|data| identity(&data) == known) {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
 }
 
 /// Makes a segment and gives it its name, unless another process was quicker.
@@ -176,15 +205,9 @@ fn make(options: &Options, path: &Path) -> Result<()> {
         refuse(path, &format!("the segment cannot be made: {what}: {e}"), remedy)
     };
     // One at a time, so that many that start at once do not each reserve the memory.
-    let turn = File::open(folder).map_err(|e| failed("its folder", &e))?;
-    let start = Instant::now();
-    while matches!(turn.try_lock(), Err(TryLockError::WouldBlock)) && start.elapsed() < MAKING {
-        if path.symlink_metadata().is_ok() {
-            return Ok(());
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    if path.symlink_metadata().is_ok() {
+    let is_there = || path.symlink_metadata().is_ok();
+    let _turn = turn(folder, is_there).map_err(|e| failed("its folder", &e))?;
+    if is_there() {
         return Ok(());
     }
     let file = OpenOptions::new()
@@ -246,18 +269,19 @@ fn this_boot() -> (u64, u64) {
     (half(0..16), half(16..32))
 }
 
-/// Only the own user's segment is used, or one that its mode and the settings share.
-fn check_owner(options: &Options, path: &Path, data: &std::fs::Metadata) -> Result<()> {
+/// Only the own user's segment is used, or one that the settings and its mode share. Root is no exception: in a
+/// folder that all can write, anyone can put a file in a segment's place.
+fn check_owner(options: &Options, path: &Path, data: &Metadata) -> Result<()> {
     let me = Uid::effective();
     let (owner, mode) = (data.uid(), data.mode() & 0o7777);
-    let shared = options.mode & 0o066 != 0 && mode == options.mode;
-    if owner == me.as_raw() || me.is_root() || shared {
+    let shared = options.mode & 0o022 != 0 && mode == options.mode;
+    if owner == me.as_raw() || shared {
         return Ok(());
     }
     Err(refuse(
         path,
         &format!("it belongs to user {owner} with mode {mode:04o}, and this process is user {me}"),
-        "Set askr.shm_mode to the same value for both, such as 0660 with a common group, or askr.shm_name apart",
+        "To share it, set askr.shm_mode to 0660 for both, and a common group; else set askr.shm_name apart",
     ))
 }
 

@@ -13,6 +13,10 @@ use crate::store::{Error, Kind, Result};
 /// killed meanwhile leaves the rest to the next: a job is in the new segment before it leaves the old.
 pub(super) fn follow(options: &Options, segment: &mut Segment) -> Result<()> {
     let new = Segment::open(options)?;
+    if new.is(segment) {
+        // It has its name again.
+        return Ok(());
+    }
     let old_held = hold(options, segment)?;
     let old = old_held.memory();
     if old.head(header::MOVED) == 0 {
