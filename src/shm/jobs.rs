@@ -221,9 +221,20 @@ impl Memory {
         };
         let queue = self.queue_of(job)?;
         self.remove(tree, self.link(queue, field::ROOTS[tree as usize]), job)?;
+        self.one_less(queue, tree);
+        Ok(())
+    }
+
+    /// Takes the first job out of a queue's tree.
+    pub(super) fn leave_first(&self, queue: Block, tree: Tree) -> Sound<()> {
+        self.remove_first(self.link(queue, field::ROOTS[tree as usize]))?;
+        self.one_less(queue, tree);
+        Ok(())
+    }
+
+    fn one_less(&self, queue: Block, tree: Tree) {
         let count = field::COUNTS[tree as usize];
         self.set(queue, count, self.get(queue, count).wrapping_sub(1));
-        Ok(())
     }
 
     /// The tree in which a job belongs at that time.
@@ -243,7 +254,7 @@ impl Memory {
         for (tree, due) in [(Tree::Delayed, field::AVAILABLE_AT), (Tree::Reserved, field::RESERVED_UNTIL)] {
             let root = self.link(queue, field::ROOTS[tree as usize]);
             while let Some(job) = self.first(root)?.filter(|&job| self.get(job, due) <= now) {
-                self.leave(job)?;
+                self.leave_first(queue, tree)?;
                 self.enter_at(job, now)?;
             }
         }
@@ -258,7 +269,7 @@ impl Memory {
                 Tree::Ready => return Ok(Some(job)),
                 // The clock was set back.
                 later => {
-                    self.leave(job)?;
+                    self.leave_first(queue, Tree::Ready)?;
                     self.enter(job, later)?;
                 }
             }

@@ -13,6 +13,8 @@ mod queue;
 mod repair;
 mod segment;
 mod tree;
+#[cfg(feature = "fault-injection")]
+mod verify;
 mod world;
 
 use std::path::PathBuf;

@@ -83,7 +83,7 @@ impl ShmQueue {
 
     /// Runs an operation under the lock. A damaged segment is repaired and the operation runs once more. When
     /// the segment's file is gone, what is in it moves to the one that has its name now.
-    fn run<T>(&mut self, operation: &'static str, work: impl Fn(&Memory, i64) -> Step<T>) -> Result<T> {
+    pub(super) fn run<T>(&mut self, operation: &'static str, work: impl Fn(&Memory, i64) -> Step<T>) -> Result<T> {
         self.run_unnamed(work).map_err(|e| e.during(operation))
     }
 
@@ -181,7 +181,7 @@ impl Queue for ShmQueue {
                     continue;
                 }
                 let payload = memory.bytes(job)?;
-                memory.leave(job)?;
+                memory.leave_first(queue, Tree::Ready)?;
                 // The attempt first: a claim that is half made must not look like the one before.
                 memory.set(job, field::ATTEMPTS, attempts + 1);
                 memory.set(job, field::RESERVED_UNTIL, now + visibility);

@@ -136,12 +136,25 @@ impl Memory {
     }
 
     /// The first of the tree.
-    pub(super) fn first(&self, place: Place) -> Sound<Option<Block>> {
+    pub(super) fn first(&self, root: Place) -> Sound<Option<Block>> {
+        Ok(self.first_at(root)?.map(|(_, block)| block))
+    }
+
+    /// Removes the first of the tree, which spares the search for it.
+    pub(super) fn remove_first(&self, root: Place) -> Sound<()> {
+        let (place, block) = self.first_at(root)?.ok_or(Damaged("a tree is empty that should not be"))?;
+        self.set_link(place, self.follow(self.right(block))?);
+        Ok(())
+    }
+
+    /// The first of the tree, and the place that links to it.
+    fn first_at(&self, mut place: Place) -> Sound<Option<(Place, Block)>> {
         let Some(mut node) = self.follow(place)? else { return Ok(None) };
         for _ in 0..MOST_STEPS {
-            match self.follow(self.left(node))? {
-                Some(left) => node = left,
-                None => return Ok(Some(node)),
+            let left = self.left(node);
+            match self.follow(left)? {
+                Some(next) => (place, node) = (left, next),
+                None => return Ok(Some((place, node))),
             }
         }
         Err(Damaged("a tree is too high"))
