@@ -218,18 +218,26 @@ fn many_at_work_and_outsiders_lose_and_double_nothing() {
     let database = folder.path().join("queue.db");
     drop(open(&database));
     let children = start_together("work_at_random", &database, 8);
+    // Its own waiting is coarse, and on a slow disk it can be refused; ours must not be.
     let outside = |sql: &str| {
         let mut sqlite3 = std::process::Command::new("sqlite3");
         sqlite3.args(["-bail", "-cmd", ".timeout 10000"]).arg(&database).arg(sql);
         let output = support::run_within(&mut sqlite3, SECONDS);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() || told.contains("database is locked"), "{told}");
+        usize::from(output.status.success())
     };
     let start = Instant::now();
     let mut inserted = 0;
     while start.elapsed() < WORK {
-        outside("INSERT INTO askr_jobs (queue, payload, available_at) VALUES ('q', 'outside', unixepoch())");
-        outside("SELECT count(*), max(id), min(payload) FROM askr_jobs");
-        inserted += 1;
+        inserted += outside(
+            "INSERT INTO askr_jobs (queue, payload, available_at) VALUES ('q', 'outside', unixepoch())",
+        );
+        assert_eq!(
+            outside("SELECT count(*), max(id), min(payload) FROM askr_jobs"),
+            1,
+            "reading never waits"
+        );
     }
     let lines: Vec<_> = children.into_iter().flat_map(reported).collect();
     let of = |what: &str| -> Vec<(i64, i64)> {

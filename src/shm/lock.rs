@@ -73,11 +73,12 @@ pub(super) fn take(
     let lock = memory.lock_at();
     // SAFETY: a mutex that `create` made; the segment's header was checked when it was opened.
     let mut code = unsafe { libc::pthread_mutex_trylock(lock) };
-    let start = Instant::now();
+    let mut start = None;
     while matches!(code, libc::EBUSY | libc::ETIMEDOUT) {
         if interrupted() {
             return Err(Refusal::Interrupted);
         }
+        let start = start.get_or_insert_with(Instant::now);
         let left = timeout.saturating_sub(start.elapsed());
         if left.is_zero() {
             return Err(Refusal::TimeUp);

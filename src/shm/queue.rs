@@ -83,7 +83,11 @@ impl ShmQueue {
 
     /// Runs an operation under the lock. A damaged segment is repaired and the operation runs once more. When
     /// the segment's file is gone, what is in it moves to the one that has its name now.
-    pub(super) fn run<T>(&mut self, operation: &'static str, work: impl Fn(&Memory, i64) -> Step<T>) -> Result<T> {
+    pub(super) fn run<T>(
+        &mut self,
+        operation: &'static str,
+        work: impl Fn(&Memory, i64) -> Step<T>,
+    ) -> Result<T> {
         self.run_unnamed(work).map_err(|e| e.during(operation))
     }
 

@@ -131,7 +131,6 @@ enum Lock {
     None,
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
 fn lock(file: &File, lock: Lock) -> std::io::Result<()> {
     use nix::fcntl::{FcntlArg, fcntl};
     /// SQLite's SHARED_FIRST and SHARED_SIZE (its file format, "the lock-byte page").
@@ -148,11 +147,5 @@ fn lock(file: &File, lock: Lock) -> std::io::Result<()> {
         l_pid: 0,
     };
     fcntl(file, FcntlArg::F_OFD_SETLK(&range))?;
-    Ok(())
-}
-
-/// Elsewhere there is no such lock; [`Identity`] alone has to do.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn lock(_: &File, _: Lock) -> std::io::Result<()> {
     Ok(())
 }

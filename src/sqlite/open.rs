@@ -117,7 +117,6 @@ pub(super) fn prepare_file(path: &Path) -> Result<()> {
 }
 
 /// WAL mode needs memory shared between processes and locks that work: no network file system has both.
-#[cfg(target_os = "linux")]
 fn check_file_system(folder: &Path) -> Result<()> {
     use nix::sys::statfs::{
         AFS_SUPER_MAGIC, CODA_SUPER_MAGIC, FsType, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, statfs,
@@ -137,11 +136,6 @@ fn check_file_system(folder: &Path) -> Result<()> {
             .at(folder)
             .remedy("SQLite's write-ahead log does not work on a network file system: use a local disk")),
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn check_file_system(_: &Path) -> Result<()> {
-    Ok(())
 }
 
 /// Brings the database into WAL mode. SQLite does not wait for its lock here, so this does: it reads the

@@ -22,12 +22,12 @@ pub fn pop_any(
     wait: Duration,
     interrupted: fn() -> bool,
 ) -> Result<Found> {
+    let found = first(queue, names, visibility)?;
+    if found.is_some() || wait.is_zero() {
+        return Ok(found);
+    }
     let start = Instant::now();
-    loop {
-        let found = first(queue, names, visibility)?;
-        if found.is_some() || start.elapsed() >= wait || interrupted() {
-            return Ok(found);
-        }
+    while start.elapsed() < wait && !interrupted() {
         let waiting = queue.bell().join(names);
         let rings = waiting.rings();
         if let Some(found) = first(queue, names, visibility)? {
@@ -38,6 +38,7 @@ pub fn pop_any(
             return Ok(None);
         }
     }
+    first(queue, names, visibility)
 }
 
 fn first(queue: &mut dyn Queue, names: &[&[u8]], visibility: i64) -> Result<Found> {
