@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use askr::sqlite::{Options, SqliteQueue};
 use askr::store::{Failure, Page, Push, Queue, State};
 use support::{database, open, reported, role, wait_for};
 
@@ -43,6 +44,13 @@ fn kill(mut child: Child) {
     child.kill().unwrap();
     let status = child.wait().unwrap();
     assert_eq!(status.signal(), Some(9), "{status}");
+}
+
+/// Opens the queue to wait longer for its turn than by default: a test machine's disk can be very slow, and
+/// these tests are about what happens to those that wait, not for how long.
+fn patient(database: &Path) -> SqliteQueue {
+    let busy_timeout = Duration::from_secs(30);
+    SqliteQueue::open(Options { busy_timeout, ..Options::new(database) }).unwrap()
 }
 
 fn payloads(database: &Path) -> Vec<String> {
@@ -258,7 +266,7 @@ fn many_at_work_and_outsiders_lose_and_double_nothing() {
             "job {id} was claimed while reserved"
         );
     }
-    assert!(!deleted.is_empty() && !released.is_empty());
+    assert!(inserted > 0 && !deleted.is_empty() && !released.is_empty());
 }
 
 #[test]
@@ -266,7 +274,7 @@ fn many_at_work_and_outsiders_lose_and_double_nothing() {
 fn work_at_random() {
     let database = database();
     pass_gate(&database);
-    let mut queue = open(&database);
+    let mut queue = patient(&database);
     let start = Instant::now();
     let mut report = String::new();
     while start.elapsed() < WORK {
@@ -288,28 +296,28 @@ fn work_at_random() {
     eprint!("{report}");
 }
 
+/// What sixteen processes push together, on average 50 each.
+const PUSHES: i64 = 800;
+
 #[test]
 fn sixteen_take_turns() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("queue.db");
     drop(open(&database));
-    let pushes = start_together("push_for_a_while", &database, 16).into_iter().flat_map(reported);
+    let pushes = start_together("push_until_there_are_enough", &database, 16).into_iter().flat_map(reported);
     let pushes: Vec<i64> = pushes.map(|count| count.parse().unwrap()).collect();
-    let (least, most) = (pushes.iter().min().unwrap(), pushes.iter().max().unwrap());
-    assert!(*least > 0 && most / least < 20, "{pushes:?}");
+    assert!(pushes.iter().all(|count| *count >= PUSHES / 16 / 10), "{pushes:?}");
     assert_eq!(open(&database).backlog(b"q").unwrap().total, pushes.iter().sum::<i64>());
 }
 
 #[test]
 #[ignore = "a part of sixteen_take_turns"]
-fn push_for_a_while() {
+fn push_until_there_are_enough() {
     let database = database();
     pass_gate(&database);
-    let mut queue = open(&database);
-    let start = Instant::now();
-    let mut pushes = 0;
-    while start.elapsed() < Duration::from_secs(4) {
-        queue.push(b"q", b"", Push::default()).unwrap();
+    let mut queue = patient(&database);
+    let mut pushes = 1;
+    while queue.push(b"q", b"", Push::default()).unwrap() < PUSHES {
         pushes += 1;
     }
     eprintln!("{pushes}");
