@@ -79,9 +79,10 @@ return [
     },
 
     'settings of a pool, and where they came from' => function () use ($extension) {
-        $fpm = new Fpm(['askr.queue_db' => db(), 'askr.busy_timeout' => '1234', 'askr.queue_synchronous' => 'normal'], [$extension]);
-        $sources = 'echo implode(" ", array_map(fn ($s) => "$s[value]=$s[source]", askr_info()["settings"]));';
-        $expected = db() . '=php_admin_value 1234=php_admin_value normal=php_admin_value';
+        $pool = ['askr.queue_db' => db(), 'askr.busy_timeout' => '1234', 'askr.queue_synchronous' => 'normal'];
+        $fpm = new Fpm($pool, [$extension]);
+        $sources = 'foreach (askr_info()["settings"] as $name => $s) echo $s["source"] === "default" ? "" : "$name=$s[value]=$s[source]\n";';
+        $expected = implode('', array_map(fn ($name) => "$name=$pool[$name]=php_admin_value\n", array_keys($pool)));
         same($expected, $fpm->request($sources), 'sources');
         // A script cannot change what the administrator set, and the next request is not affected.
         same('no', $fpm->request('echo ini_set("askr.queue_db", "/elsewhere") === false ? "no" : "yes";'), 'changed by a script');

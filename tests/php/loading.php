@@ -56,7 +56,7 @@ return [
     'nothing is opened and no thread runs before the first use' => function () {
         $look = '$status = file_get_contents("/proc/self/status"); preg_match("/Threads:\s+(\d+)/", $status, $threads); echo $threads[1], " ";
             echo count(preg_grep("/queue.db/", array_map(fn ($fd) => (string) @readlink($fd), glob("/proc/self/fd/*")))), "\n";';
-        same("1 0\n", answer("askr_info(); $look"), 'threads and files');
+        same("1 0\n", answer("ob_start(); phpinfo(); ob_end_clean(); $look"), 'threads and files');
         holds(!file_exists(db()), 'no database was made');
         $used = answer("askr_queue_push('q', 'x'); askr_queue_pop('q'); $look");
         holds(str_starts_with($used, '1 ') && $used !== "1 0\n", "in use there are files but no thread: $used");
