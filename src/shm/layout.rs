@@ -239,3 +239,128 @@ impl Geometry {
         self.size / 8
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The offsets and sizes of the document's table that begins with this heading.
+    fn documented(heading: &str) -> Vec<(usize, usize)> {
+        let lines = include_str!("layout.rs").lines().map(|line| line.trim_start_matches("//! "));
+        let table = lines.skip_while(|line| !line.starts_with(heading)).skip(2);
+        let mut fields = Vec::new();
+        for row in table.take_while(|line| line.starts_with('|')) {
+            let mut cells = row.split('|').skip(1);
+            let number = |cell: Option<&str>| cell.map(str::trim).unwrap_or_default().to_owned();
+            let (mut offset, sizes) =
+                (number(cells.next()).parse().expect("an offset"), number(cells.next()));
+            for size in sizes.split(", ") {
+                let size = size.parse().expect("a size");
+                fields.push((offset, size));
+                offset += size;
+            }
+        }
+        fields
+    }
+
+    /// Each field of the code with its size, in order.
+    fn compare(heading: &str, code: &[(usize, usize)]) {
+        let documented = documented(heading);
+        let mut sorted = code.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(documented, sorted, "{heading}");
+        for pair in documented.windows(2) {
+            assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{heading}: {pair:?} overlap");
+        }
+    }
+
+    #[test]
+    fn the_document_says_what_the_code_does() {
+        use {field as f, header as h};
+        compare(
+            "| offset | size | what | may change |",
+            &[
+                (h::MAGIC, 8),
+                (h::VERSION, 4),
+                (h::BLOCK_SIZE, 4),
+                (h::FILE_SIZE, 8),
+                (h::BLOCKS, 8),
+                (h::BOOT, 16),
+                (h::LOCK, 64),
+                (h::COMMITTED, 8),
+                (h::NEXT_ID, 8),
+                (h::NEXT_DEAD_ID, 8),
+                (h::USED, 8),
+                (h::FREE, 8),
+                (h::FREED, 4),
+                (h::DEAD_ROOT, 4),
+                (h::JOBS, 8),
+                (h::DEAD, 8),
+                (h::REPAIRS, 8),
+                (h::MOVED, 8),
+                (h::REPAIR, 8),
+                (h::DROPPED, 8),
+            ],
+        );
+        compare(
+            "| offset | size | job or dead letter",
+            &[
+                (f::STATE, 8),
+                (f::NEXT, 4),
+                (f::QUEUE, 4),
+                (f::LEFT, 4),
+                (f::RIGHT, 4),
+                (f::ID_NEXT, 4),
+                (f::TREE, 4),
+                (f::ID, 8),
+                (f::PRIORITY, 8),
+                (f::AVAILABLE_AT, 8),
+                (f::RESERVED_UNTIL, 8),
+                (f::ATTEMPTS, 8),
+                (f::MAX_ATTEMPTS, 8),
+                (f::CREATED_AT, 8),
+                (f::LENGTH, 8),
+                (f::DEAD_ID, 8),
+                (f::FAILED_AT, 8),
+                (f::DEAD_ATTEMPTS, 8),
+                (f::WHY, 4),
+                (f::UUID_LENGTH, 8),
+                (f::EXCEPTION_LENGTH, 8),
+                (f::INLINE, INLINE_BYTES),
+            ],
+        );
+        compare(
+            "| offset | size | queue",
+            &[
+                (f::STATE, 8),
+                (f::NEXT, 4),
+                (f::NAME_NEXT, 4),
+                (f::ROOTS[0], 4),
+                (f::ROOTS[1], 4),
+                (f::ROOTS[2], 4),
+                (f::COUNTS[0], 8),
+                (f::COUNTS[1], 8),
+                (f::COUNTS[2], 8),
+                (f::DEAD_COUNT, 8),
+                (f::LENGTH, 8),
+                (f::NAME_HASH, 8),
+                (f::INLINE, INLINE_BYTES),
+            ],
+        );
+        compare("| offset | size | more bytes", &[(f::STATE, 8), (f::NEXT, 4), (f::CHAIN_DATA, CHAIN_BYTES)]);
+    }
+
+    #[test]
+    fn every_part_is_within_the_segment() {
+        for size in [Geometry::LEAST, 100_000, 1 << 20, 32 << 20, (1 << 30) + 12_345, Geometry::MOST] {
+            let geometry = Geometry::of(size).expect("a size in range");
+            assert!(geometry.ids.is_power_of_two() && geometry.blocks > 0);
+            assert!(PAGE + geometry.ids * 4 <= geometry.names_at);
+            assert!(geometry.names_at + NAMES * 4 <= geometry.blocks_at);
+            assert!(geometry.blocks_at + geometry.blocks as usize * BLOCK <= geometry.size);
+            assert!(geometry.size <= size && size - geometry.size < PAGE);
+        }
+        assert_eq!(Geometry::of(Geometry::LEAST - 1), None);
+        assert_eq!(Geometry::of(usize::MAX), None);
+    }
+}
