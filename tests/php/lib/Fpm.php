@@ -79,6 +79,14 @@ final class Fpm
         holds(!preg_match('/SIG(SEGV|ABRT|BUS|KILL)|Warning|Fatal/', $this->log()), $this->log());
     }
 
+    /** Its processes are a session of their own, which nobody else ends when a test fails halfway. */
+    public function __destruct()
+    {
+        if ($this->master->running()) {
+            $this->master->signal(SIGTERM)->wait(10);
+        }
+    }
+
     public function log(): string
     {
         return $this->master->output() . (string) @file_get_contents(folder('fpm.log'));
