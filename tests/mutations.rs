@@ -123,15 +123,15 @@ const MUTATIONS: &[Mutation] = mutations! {
     dead_letter[1]: 1 * " AND reserved_until IS NOT NULL" => "";
     dead_letter[1]: 1 * "reserved_until IS NOT NULL" => "reserved_until > unixepoch()";
 
-    dead_letter_exhausted[0]: 1 * "max_attempts FROM" => "attempts FROM";
+    dead_letter_exhausted[0]: 1 * "CAST(max_attempts AS INTEGER) FROM" => "attempts FROM";
     dead_letter_exhausted[0]: 1 * "id = :id" => "id >= :id";
     dead_letter_exhausted[0]: 1 * "attempts = :attempts" => "attempts >= :attempts";
     dead_letter_exhausted[0]: 1 * "attempts = :attempts" => "attempts <= :attempts";
-    dead_letter_exhausted[0]: 1 * "attempts > max_attempts" => "attempts >= max_attempts";
+    dead_letter_exhausted[0]: 1 * "attempts > CAST(max_attempts AS INTEGER)" => "attempts >= max_attempts";
     dead_letter_exhausted[1]: 1 * "id = :id" => "id >= :id";
     dead_letter_exhausted[1]: 1 * "attempts = :attempts" => "attempts >= :attempts";
     dead_letter_exhausted[1]: 1 * "attempts = :attempts" => "attempts <= :attempts";
-    dead_letter_exhausted[1]: 1 * "attempts > max_attempts" => "attempts >= max_attempts";
+    dead_letter_exhausted[1]: 1 * "attempts > CAST(max_attempts AS INTEGER)" => "attempts >= max_attempts";
 
     backlog[0]: 2 * "queue = :queue" => "(queue = :queue OR 1)";
     backlog[0]: 3 * "available_at <= unixepoch()" => "available_at <= unixepoch() + 1";

@@ -9,7 +9,7 @@ pub(super) fn step() {
 }
 
 #[cfg(feature = "fault-injection")]
-pub use armed::{die_at, steps};
+pub use armed::die_at;
 
 #[cfg(feature = "fault-injection")]
 mod armed {
@@ -22,11 +22,6 @@ mod armed {
     pub fn die_at(at: u64) {
         STEPS.store(0, Ordering::SeqCst);
         AT.store(at, Ordering::SeqCst);
-    }
-
-    /// Steps since `die_at`.
-    pub fn steps() -> u64 {
-        STEPS.load(Ordering::SeqCst)
     }
 
     pub(super) fn step() {

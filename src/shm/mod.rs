@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[cfg(feature = "fault-injection")]
-pub use fault::{die_at, steps};
+pub use fault::die_at;
 pub use queue::ShmQueue;
 
 /// The least and the largest size of a segment, in bytes.

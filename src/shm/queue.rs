@@ -23,8 +23,8 @@ const REPLACED_TRIES: usize = 4;
 /// The queue in a shared segment.
 #[derive(Debug)]
 pub struct ShmQueue {
-    options: Options,
-    segment: Segment,
+    pub(super) options: Options,
+    pub(super) segment: Segment,
     bell: Doorbell,
 }
 

@@ -1,149 +1,147 @@
-//! Walking a whole segment and comparing everything in it with everything else, for the tests that kill processes.
+//! Checking every invariant of a segment, for the tests that kill processes in it.
 
-use super::layout::{NAMES, field, header, kind};
-use super::memory::{Block, Memory, Place, Sound};
-use super::queue::ShmQueue;
+use super::layout::{INLINE_BYTES, field, header, kind};
+use super::memory::{Block, Damaged, Memory, Sound};
+use super::queue::{ShmQueue, hold};
 use super::tree::Tree;
-use crate::store::Result;
 
 impl ShmQueue {
-    /// What of the segment's rules does not hold; nothing when it is in order. What a killed process left is
-    /// repaired before, as by any other call.
+    /// Takes the lock, repairs if that is due, and checks everything: what is wrong, in words.
     #[doc(hidden)]
-    pub fn verify(&mut self) -> Result<std::result::Result<(), String>> {
-        self.run("verify", |memory, _| {
-            let used = memory.head(header::USED);
-            let mut verify = Verify { memory, users: vec![0; used as usize + 1], wrong: Vec::new() };
-            verify.whole()?;
-            Ok(if verify.wrong.is_empty() { Ok(()) } else { Err(verify.wrong.join("; ")) })
-        })
+    pub fn verify(&mut self) -> Result<(), String> {
+        let held = hold(&self.options, &self.segment).map_err(|e| e.to_string())?;
+        let memory = held.memory();
+        let mut found = Found { memory, seen: vec![false; memory.geometry.blocks as usize + 1] };
+        found.everything().map_err(|Damaged(what)| what.to_owned())
+    }
+
+    /// Free blocks now.
+    #[doc(hidden)]
+    pub fn free_blocks(&self) -> u64 {
+        self.segment.memory.free()
     }
 }
 
-struct Verify<'m> {
+struct Found<'m> {
     memory: &'m Memory,
-    /// How many things use each block.
-    users: Vec<u32>,
-    wrong: Vec<String>,
+    seen: Vec<bool>,
 }
 
-impl Verify<'_> {
-    fn whole(&mut self) -> Sound<()> {
+impl Found<'_> {
+    fn everything(&mut self) -> Sound<()> {
         let memory = self.memory;
-        let (mut jobs, mut letters) = (0, 0);
-        for queue in memory.queues()? {
-            let name = memory.bytes(queue)?;
-            self.same("a queue that its name finds", memory.queue(&name)?, Some(queue));
-            self.same("a queue's state", memory.state(queue).0, kind::QUEUE);
+        let (mut jobs, mut of_queues) = (0, 0);
+        let queues = memory.queues()?;
+        for &queue in &queues {
+            holds(memory.is(queue, kind::QUEUE), "a bucket of names leads to something else")?;
             self.bytes(queue)?;
             for tree in [Tree::Ready, Tree::Delayed, Tree::Reserved] {
                 let root = memory.link(queue, field::ROOTS[tree as usize]);
-                let count = self.tree(tree, root, kind::JOB, Some(queue))?;
-                self.same("a tree's count", memory.count(queue, field::COUNTS[tree as usize]), count);
-                jobs += count;
+                let members = self.tree(tree, root, kind::JOB, Some(queue))?;
+                holds(
+                    members == memory.count(queue, field::COUNTS[tree as usize]),
+                    "a queue's count is wrong",
+                )?;
+                jobs += members;
             }
-            letters += memory.count(queue, field::DEAD_COUNT);
+            of_queues += memory.count(queue, field::DEAD_COUNT);
         }
         let dead = self.tree(Tree::Dead, memory.head_link(header::DEAD_ROOT), kind::DEAD, None)?;
-        self.same("the queues' dead letters", letters, dead);
-        self.same("the count of jobs", memory.head(header::JOBS), jobs);
-        self.same("the count of dead letters", memory.head(header::DEAD), dead);
-        self.same("the ids' table", self.ids()?, jobs + dead);
-        self.blocks()
+        holds(jobs == memory.head(header::JOBS), "the count of jobs is wrong")?;
+        holds(dead == memory.head(header::DEAD) && dead == of_queues, "a count of dead letters is wrong")?;
+        self.states(jobs + dead + queues.len() as u64)?;
+        self.free()
     }
 
-    /// Walks a tree: its order, and whether each of its jobs is what and where it should be.
-    fn tree(&mut self, tree: Tree, root: Place, wanted: u64, queue: Option<Block>) -> Sound<u64> {
+    /// Checks a tree's order and members; how many.
+    fn tree(
+        &mut self,
+        tree: Tree,
+        root: super::memory::Place,
+        kind_of_members: u64,
+        queue: Option<Block>,
+    ) -> Sound<u64> {
         let memory = self.memory;
-        let mut nodes = Vec::new();
-        memory.walk(root, false, |node| {
-            nodes.push(node);
+        let mut members = Vec::new();
+        memory.walk(root, false, |member| {
+            members.push(member);
             Ok(true)
         })?;
-        let keys: Vec<_> = nodes.iter().map(|&node| tree.key(memory, node)).collect();
-        self.same("a tree's order", keys.is_sorted_by(|a, b| a < b), true);
-        for &node in &nodes {
-            let id = memory.get(node, if wanted == kind::DEAD { field::DEAD_ID } else { field::ID });
-            self.same("what is in a tree", memory.state(node).0, wanted);
-            self.same("the tree that a job names", memory.small(node, field::TREE), tree as u32);
-            self.same("what an id finds", memory.by_id(wanted, id)?, Some(node));
-            let next = if wanted == kind::DEAD { header::NEXT_DEAD_ID } else { header::NEXT_ID };
-            self.same("an id is below the next one", (id as u64) < memory.head(next), true);
-            match queue {
-                Some(_) => self.same("a job's queue", Some(memory.queue_of(node)?), queue),
-                None => self.same("a letter's queue", memory.state(memory.queue_of(node)?).0, kind::QUEUE),
-            }
-            self.bytes(node)?;
-            if wanted == kind::DEAD {
-                let stored = |field| memory.count(node, field).saturating_sub(1);
+        for pair in members.windows(2) {
+            holds(tree.key(memory, pair[0]) < tree.key(memory, pair[1]), "a tree is out of order")?;
+        }
+        for &member in &members {
+            let id = memory.get(member, if tree == Tree::Dead { field::DEAD_ID } else { field::ID });
+            holds(memory.is(member, kind_of_members), "a tree holds what is not of its kind")?;
+            holds(memory.small(member, field::TREE) == tree as u32, "a job does not know its tree")?;
+            holds(memory.by_id(kind_of_members, id)? == Some(member), "a job is not found by its id")?;
+            holds(queue.is_none_or(|q| memory.queue_of(member) == Ok(q)), "a job is in another's tree")?;
+            self.bytes(member)?;
+            if tree == Tree::Dead {
+                let stored = |field| memory.count(member, field).saturating_sub(1);
                 let length = stored(field::UUID_LENGTH) + stored(field::EXCEPTION_LENGTH);
-                self.chain(memory.link(node, field::WHY), Memory::whole_chain_blocks(length))?;
+                self.chain(member, field::WHY, Memory::whole_chain_blocks(length))?;
             }
         }
-        Ok(nodes.len() as u64)
+        Ok(members.len() as u64)
     }
 
-    /// How many the ids' table has.
-    fn ids(&self) -> Sound<u64> {
-        let mut found = 0;
-        for bucket in 0..self.memory.geometry.ids as i64 {
-            let mut next = self.memory.follow(self.memory.id_bucket(bucket))?;
-            while let Some(block) = next.filter(|_| found <= u64::from(self.memory.geometry.blocks)) {
-                found += 1;
-                next = self.memory.follow(self.memory.link(block, field::ID_NEXT))?;
-            }
-        }
-        Ok(found)
-    }
-
-    fn bytes(&mut self, block: Block) -> Sound<()> {
-        self.uses(block);
-        let length = self.memory.length(block)?;
-        self.chain(self.memory.link(block, field::NEXT), Memory::chain_blocks(length))
-    }
-
-    fn chain(&mut self, mut place: Place, blocks: u64) -> Sound<()> {
-        for _ in 0..blocks {
-            let Some(block) = self.memory.follow(place)? else { break };
-            self.same("a chain's state", self.memory.state(block).0, kind::CHAIN);
-            self.uses(block);
-            place = self.memory.link(block, field::NEXT);
-        }
-        self.same("a chain's end", self.memory.follow(place)?, None);
-        Ok(())
-    }
-
-    /// Every block is used once or free once, and those that do not exist say so.
-    fn blocks(&mut self) -> Sound<()> {
+    /// Checks that nothing exists but what was found.
+    fn states(&self, expected: u64) -> Sound<()> {
         let memory = self.memory;
-        let (mut free, mut next) = (0, memory.follow(memory.head_link(header::FREED))?);
-        while let Some(block) = next.filter(|_| free <= u64::from(memory.geometry.blocks)) {
-            let exists = matches!(memory.state(block).0, kind::JOB | kind::DEAD | kind::QUEUE);
-            self.same("a free block's state says that it exists", exists, false);
-            self.uses(block);
+        let mut existing = 0;
+        for block in (1..=memory.geometry.blocks).filter_map(|number| memory.block(number)) {
+            let (kind_of_block, change) = memory.state(block);
+            if matches!(kind_of_block, kind::JOB | kind::DEAD | kind::QUEUE) {
+                holds(change <= memory.head(header::COMMITTED), "a change that was never committed is left")?;
+                existing += 1;
+            }
+        }
+        holds(existing == expected, "something exists that no index leads to")
+    }
+
+    /// Checks that every block is used once or free once.
+    fn free(&mut self) -> Sound<()> {
+        let memory = self.memory;
+        let used = memory.head(header::USED);
+        let mut free = u64::from(memory.geometry.blocks) - used;
+        let mut next = memory.follow(memory.head_link(header::FREED))?;
+        while let Some(block) = next {
+            self.mark(block)?;
             free += 1;
             next = memory.follow(memory.link(block, field::NEXT))?;
         }
-        let untouched = u64::from(memory.geometry.blocks) - (self.users.len() as u64 - 1);
-        self.same("the count of free blocks", memory.free(), free + untouched);
-        for number in 1..self.users.len() {
-            self.same(&format!("users of block {number}"), self.users[number], 1);
-            let state = memory.block(number as u32).map(|block| memory.state(block).1);
-            self.same("a change that is committed", state <= Some(memory.head(header::COMMITTED)), true);
+        holds(free == memory.free(), "the count of free blocks is wrong")?;
+        holds(self.seen[1..=used as usize].iter().all(|&seen| seen), "a block is neither used nor free")
+    }
+
+    /// Marks a block and the chain of its bytes.
+    fn bytes(&mut self, block: Block) -> Sound<()> {
+        self.mark(block)?;
+        let length = self.memory.length(block)?;
+        self.chain(block, field::NEXT, Memory::chain_blocks(length.max(INLINE_BYTES)))
+    }
+
+    fn chain(&mut self, block: Block, field: usize, blocks: u64) -> Sound<()> {
+        let memory = self.memory;
+        let mut place = memory.link(block, field);
+        for _ in 0..blocks {
+            let next = memory.follow(place)?.ok_or(Damaged("a chain is too short"))?;
+            holds(memory.is(next, kind::CHAIN), "a chain leads to something else")?;
+            self.mark(next)?;
+            place = memory.link(next, field::NEXT);
         }
+        holds(memory.follow(place)?.is_none(), "a chain is too long")
+    }
+
+    fn mark(&mut self, block: Block) -> Sound<()> {
+        let seen = &mut self.seen[block.number() as usize];
+        holds(!*seen, "a block is used twice")?;
+        *seen = true;
         Ok(())
     }
+}
 
-    fn uses(&mut self, block: Block) {
-        match self.users.get_mut(block.number() as usize) {
-            Some(users) => *users += 1,
-            None => self.wrong.push(format!("block {} is used, and beyond those ever used", block.number())),
-        }
-    }
-
-    fn same<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, is: T, should: T) {
-        if is != should {
-            self.wrong.push(format!("{what}: {is:?}, not {should:?}"));
-        }
-    }
+fn holds(condition: bool, otherwise: &'static str) -> Sound<()> {
+    if condition { Ok(()) } else { Err(Damaged(otherwise)) }
 }

@@ -86,7 +86,11 @@ impl Hold {
         let process = std::process::id();
         let mut descriptors = DESCRIPTORS.lock();
         // One from before a fork shares its locks with the parent, so the child takes its own.
-        descriptors.retain_mut(|d| d.process == process || forget_inherited(d));
+        // It stays open: closing it would drop whatever locks the child has on that file by now.
+        let (ours, inherited) =
+            std::mem::take(&mut *descriptors).into_iter().partition(|d| d.process == process);
+        *descriptors = ours;
+        std::mem::forget::<Vec<Descriptor>>(inherited);
         let named = FileId::from(std::fs::metadata(database)?);
         if let Some(known) = descriptors.iter_mut().find(|d| d.file == named) {
             if known.holds == 0 {
@@ -116,14 +120,6 @@ impl Drop for Hold {
             }
         }
     }
-}
-
-/// Leaves an inherited descriptor open: closing it would drop the child's own locks on that file.
-fn forget_inherited(descriptor: &mut Descriptor) -> bool {
-    if let Ok(copy) = descriptor.descriptor.try_clone() {
-        std::mem::forget(copy);
-    }
-    false
 }
 
 enum Lock {

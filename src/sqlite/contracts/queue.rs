@@ -152,10 +152,10 @@ WHERE id = :id
     ],
     dead_letter_exhausted: [
         r"INSERT INTO askr_failed_jobs (queue, payload, exception, attempts)
-SELECT queue, payload, :exception, max_attempts FROM askr_jobs
-WHERE id = :id AND attempts = :attempts AND attempts > max_attempts",
+SELECT queue, payload, :exception, CAST(max_attempts AS INTEGER) FROM askr_jobs
+WHERE id = :id AND attempts = :attempts AND attempts > CAST(max_attempts AS INTEGER)",
         r"DELETE FROM askr_jobs
-WHERE id = :id AND attempts = :attempts AND attempts > max_attempts",
+WHERE id = :id AND attempts = :attempts AND attempts > CAST(max_attempts AS INTEGER)",
     ],
     backlog: [r"SELECT
   count(*) AS total,
@@ -356,7 +356,8 @@ pub fn dead_letter(
 
 /// `DeadLetterExhausted` is the end of a job that was handed out `max_attempts` times and came back from
 /// the last: the claim that finds it counts one more, is not handed out, and moves the job instead. The
-/// dead letter records how often the job was handed out. It asks for that claim by number, so a process
+/// dead letter records how often the job was handed out. (Another program may have stored a text as the limit; it counts
+/// as the number it begins with, here as in the API.) It asks for that claim by number, so a process
 /// that dies between the two leaves the job for the next claim.
 ///
 /// Returns the number of rows changed.
