@@ -6,6 +6,21 @@ return [
 
     /*
     |--------------------------------------------------------------------------
+    | Where the jobs are
+    |--------------------------------------------------------------------------
+    |
+    | "sqlite": in a database on the disk, where they survive a restart of the machine.
+    |
+    | "memory": in shared memory, which is faster, and which a restart of the machine empties. Web server,
+    | workers and cron must then run as one user, or share the segment: see askr.shm_name and askr.shm_mode
+    | in the README. How many jobs it holds is set in php.ini too, with askr.queue_memory.
+    |
+    */
+
+    'queue_tier' => env('ASKR_QUEUE_TIER', 'sqlite'),
+
+    /*
+    |--------------------------------------------------------------------------
     | The queue's database
     |--------------------------------------------------------------------------
     |
@@ -15,7 +30,7 @@ return [
     | push wait for it.
     |
     | Left empty, the setting askr.queue_db of php.ini counts, and without that one
-    | storage/app/askr.sqlite.
+    | storage/app/askr.sqlite. With the tier "memory" it must be empty.
     |
     */
 
@@ -44,9 +59,8 @@ return [
         // --timeout; or give such jobs the middleware Askr\Laravel\Queue\KeepsReservation.
         'retry_after' => env('ASKR_QUEUE_RETRY_AFTER', 90),
 
-        // Seconds for which an idle worker waits inside the extension, where a new job is noticed within
-        // 0.05 s (0.2 s where it watches several queues), before it sleeps for its --sleep.
-        // 0: it only sleeps.
+        // Seconds for which an idle worker waits for its queues inside the extension, where a new job wakes
+        // it at once, before it sleeps for its --sleep. 0: it only sleeps.
         'block_for' => 0,
 
         // Whether jobs that were dispatched within a database transaction wait for its commit.

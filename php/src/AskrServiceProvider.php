@@ -30,6 +30,7 @@ final class AskrServiceProvider extends ServiceProvider
         }
 
         $this->app->bind(Extension::class, static fn (Application $app): Extension => new Extension(
+            (string) $app->make('config')->get('askr.queue_tier'),
             $app->make('config')->get('askr.queue_db'),
             $app->storagePath('app/askr.sqlite'),
         ));

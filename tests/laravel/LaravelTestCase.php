@@ -44,7 +44,7 @@ abstract class LaravelTestCase extends TestCase
 
         // The driver changes it; each test begins as a new process does.
         ini_set('askr.queue_db', '');
-        $this->configure([]);
+        $this->configure(getenv('TEST_TIER') ? ['askr.queue_tier' => getenv('TEST_TIER')] : []);
     }
 
     protected function tearDown(): void
@@ -55,6 +55,12 @@ abstract class LaravelTestCase extends TestCase
             }
         }
         $this->processes = [];
+
+        // The segment outlives its processes, and the next test's queue is this one.
+        if (config('askr.queue_tier') === 'memory') {
+            array_map(askr_queue_clear(...), askr_queue_names());
+            askr_failed_flush();
+        }
 
         $this->app->flush();
         Facade::clearResolvedInstances();
@@ -166,7 +172,7 @@ abstract class LaravelTestCase extends TestCase
     }
 
     /**
-     * The database, as any program may open it.
+     * The database, as any program may open it. A test that needs it is in the group "sqlite".
      */
     protected function database(): PDO
     {
@@ -174,16 +180,20 @@ abstract class LaravelTestCase extends TestCase
     }
 
     /**
-     * The jobs of a queue in any state, as they stand in the table.
+     * The jobs of a queue in any state, in the order in which they were pushed.
      *
      * @return list<array<string, mixed>>
      */
     protected function jobs(string $queue = 'default'): array
     {
-        $jobs = $this->database()->prepare('SELECT * FROM askr_jobs WHERE queue = ? ORDER BY id');
-        $jobs->execute([$queue]);
+        $jobs = [];
+        // In this order a job whose reservation lapses or whose delay ends meanwhile is not missed.
+        foreach (['reserved', 'delayed', 'pending'] as $state) {
+            $jobs += array_column(askr_queue_list($queue, $state, PHP_INT_MAX), null, 'id');
+        }
+        ksort($jobs);
 
-        return $jobs->fetchAll(PDO::FETCH_ASSOC);
+        return array_values($jobs);
     }
 
     /**

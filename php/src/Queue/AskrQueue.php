@@ -191,14 +191,18 @@ final class AskrQueue extends Queue implements QueueContract, ClearableQueue
         return $job instanceof HasPriority ? [...$payload, 'priority' => $job->priority()] : $payload;
     }
 
-    private function claim(string $queue, float $wait): ?AskrJob
+    /**
+     * @param list<string> $queues in the order in which they are looked at
+     * @param int $wait seconds to wait for a job; a signal ends the wait early
+     */
+    private function claim(array $queues, int $wait): ?AskrJob
     {
-        $claim = askr_queue_pop($queue, $this->retryAfter, $wait);
+        $claim = askr_queue_pop_any($queues, $this->retryAfter, $wait);
 
         return $claim === null ? null : new AskrJob(
             $this->container,
             $this->connectionName,
-            $queue,
+            $claim['queue'],
             $claim['id'],
             $claim['attempts'],
             $claim['payload'],

@@ -7,6 +7,7 @@ namespace Askr\Laravel\Tests;
 use App\Jobs\LongProbe;
 use App\Jobs\Probe;
 use App\Record;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * Workers that die, lose their claim, or are refused by the database: no job is lost, none is doubled.
@@ -106,15 +107,17 @@ final class KilledWorkerTest extends LaravelTestCase
     public function testAJobThatLostItsReservationIsLeftToTheOtherWorker(): void
     {
         $this->configure(['queue.connections.askr' => ['driver' => 'askr', 'retry_after' => 3]]);
-        $this->queue()->push((new LongProbe('a', 'sleep:4 ok'))->chain([new Probe('next')]));
+        $this->queue()->push((new LongProbe('a', 'sleep:8 ok'))->chain([new Probe('next')]));
         $worker = $this->work('--tries=5');
         $this->recorded('a start 1');
 
-        // As if the machine had slept: the reservation is over before it could be renewed.
-        $this->database()->exec('UPDATE askr_jobs SET reserved_until = unixepoch() - 1');
+        // As if its machine slept: the reservation is over before it could be renewed. The handler goes on
+        // long enough for the heartbeat to notice.
+        $worker->signal(SIGSTOP);
         $other = $this->work('--tries=5', '--max-jobs=2');
         $this->recorded('a done 2');
         $this->recorded('next done 1');
+        $worker->signal(SIGCONT);
         $this->recorded('a done 1');
         $worker->signal(SIGTERM);
         $worker->wait();
@@ -128,12 +131,13 @@ final class KilledWorkerTest extends LaravelTestCase
     public function testAJobThatLostItsReservationDoesNotFailWhileTheOtherWorkerHasIt(): void
     {
         $this->configure(['queue.connections.askr' => ['driver' => 'askr', 'retry_after' => 3]]);
-        LongProbe::dispatch('a', 'sleep:3,throw ok');
+        LongProbe::dispatch('a', 'sleep:8,throw ok');
         $worker = $this->work('--tries=1');
         $this->recorded('a start 1');
-        $this->database()->exec('UPDATE askr_jobs SET reserved_until = unixepoch() - 1');
+        $worker->signal(SIGSTOP);
         $this->work('--tries=5');
         $this->recorded('a done 2');
+        $worker->signal(SIGCONT);
         $this->eventually(fn (): bool => str_contains($this->log(), 'a throws in attempt 1'), 'it has not thrown');
         $worker->signal(SIGTERM);
         $worker->wait();
@@ -142,6 +146,7 @@ final class KilledWorkerTest extends LaravelTestCase
         $this->assertSame([0, []], [$this->queue()->size(), $this->deadLetters()]);
     }
 
+    #[Group('sqlite')]
     public function testAWorkerThatIsRefusedTheLockConsumesNothingAndGoesOn(): void
     {
         $this->queue()->push(new Probe('a'));
@@ -158,6 +163,7 @@ final class KilledWorkerTest extends LaravelTestCase
         $this->assertTrue($worker->running());
     }
 
+    #[Group('sqlite')]
     public function testARefusedAcknowledgementDoesNotRunTheHandlerAgainAtOnce(): void
     {
         $this->configure(['queue.connections.askr' => ['driver' => 'askr', 'retry_after' => 6]]);

@@ -12,6 +12,7 @@ use Illuminate\Queue\Events\JobQueued;
 use Illuminate\Support\Facades\DB;
 use Illuminate\Support\Facades\Event;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 use RuntimeException;
 
 enum Word: string
@@ -137,6 +138,7 @@ final class PushTest extends LaravelTestCase
         ));
     }
 
+    #[Group('sqlite')]
     public function testBulkIsOneTransactionForEachDelay(): void
     {
         $this->queue()->push(new Probe('opens the database'));

@@ -11,10 +11,12 @@ use Askr\UnavailableException;
 use Illuminate\Support\Facades\Artisan;
 use InvalidArgumentException;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * From "composer require" to the first job, and what is said when it does not work.
  */
+#[Group('sqlite')]
 final class SetupTest extends LaravelTestCase
 {
     public function testThePackageIsDiscoveredAndTheConnectionThere(): void
@@ -71,6 +73,65 @@ final class SetupTest extends LaravelTestCase
         }
 
         $this->assertFileExists($database);
+    }
+
+    public function testTheTierInMemoryIsAChoice(): void
+    {
+        $this->configure(['askr.queue_tier' => 'memory']);
+        $this->queue()->push(new Probe('a'));
+        $this->workUntilEmpty();
+
+        $this->assertSame(['a start 1', 'a done 1'], Record::lines());
+        $this->assertSame('L1', askr_info()['queue']['tier']);
+        $this->assertFileDoesNotExist("$this->storage/app/askr.sqlite");
+    }
+
+    public function testTheApplicationsChoiceOfMemoryIsStrongerThanPhpIni(): void
+    {
+        $this->configure(['askr.queue_tier' => 'memory']);
+        $this->queue()->push(new Probe('a'));
+        $ini = "$this->storage/ini.sqlite";
+        $monitor = $this->start(['queue:monitor', 'default'], ['-d', "askr.queue_db=$ini"]);
+
+        $this->assertSame(0, $monitor->wait(), $monitor->output());
+        $this->assertStringContainsString('[1]', $monitor->output());
+        $this->assertFileDoesNotExist($ini);
+    }
+
+    /**
+     * @param array<string, mixed> $config
+     */
+    #[DataProvider('contradictions')]
+    public function testAContradictionIsNamed(array $config, ?string $environment, string $message): void
+    {
+        putenv($environment === null ? 'ASKR_QUEUE_DB' : "ASKR_QUEUE_DB=$environment");
+        try {
+            $this->configure($config);
+            $this->queue();
+            $this->fail('nothing was said');
+        } catch (InvalidArgumentException $e) {
+            $this->assertMatchesRegularExpression($message, $e->getMessage());
+        } finally {
+            putenv('ASKR_QUEUE_DB');
+        }
+    }
+
+    /**
+     * @return array<string, array{array<string, mixed>, string|null, string}>
+     */
+    public static function contradictions(): array
+    {
+        $both = '~"memory".*"/some/queue.db".*Remove askr.queue_tier~s';
+
+        return [
+            'memory with a path' => [['askr.queue_tier' => 'memory', 'askr.queue_db' => '/some/queue.db'], null, $both],
+            'memory with a path that only the extension reads' => [
+                ['askr.queue_tier' => 'memory', 'askr.queue_db' => null],
+                '/some/queue.db',
+                $both,
+            ],
+            'another tier' => [['askr.queue_tier' => 'redis'], null, '~"sqlite" or "memory", "redis" given~'],
+        ];
     }
 
     public function testWithoutTheExtensionTheFirstUseSaysWhatToDo(): void

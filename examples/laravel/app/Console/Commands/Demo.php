@@ -42,12 +42,13 @@ final class Demo extends Command
         Artisan::call('migrate', ['--force' => true]);
         $total = array_sum(array_column(self::KINDS, 'jobs'));
         $this->info(sprintf(
-            'Laravel %s, PHP %s, askr %s, %d workers, %s jobs',
+            'Laravel %s, PHP %s, askr %s, %d workers, %s jobs, tier %s',
             $this->laravel->version(),
             PHP_VERSION,
             phpversion('askr'),
             $this->option('workers'),
             number_format($total),
+            config('askr.queue_tier'),
         ));
 
         $started = microtime(true);
