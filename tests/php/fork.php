@@ -20,7 +20,7 @@ function push_many(int $jobs): void
     }
 }
 
-return [
+return on_both_tiers([
     'a child that ends at once, one that works, one that is killed' => function () {
         $expected = 0;
         $children = [
@@ -57,6 +57,36 @@ return [
         sound();
     },
 
+    'a child does not keep its parent\'s heartbeat' => function () {
+        $id = askr_queue_push('q', 'x');
+        $job = askr_queue_pop('q', 2);
+        same(true, askr_heartbeat_start($id, 2), 'started');
+        $children = [];
+        for ($i = 0; $i < 20; $i++) {
+            $children[] = fork(function () use ($id) {
+                same(false, askr_heartbeat_alive($id), 'alive in the child');
+                push_many(1);
+            });
+            // At many points of a renewal.
+            usleep(random_int(0, 100_000));
+        }
+        foreach ($children as $child) {
+            same(0, join_fork($child), 'child');
+        }
+        $start = time();
+        until(fn () => time() > $start + 3, 'longer than the reservation');
+        same(true, askr_heartbeat_alive($id), 'alive in the parent');
+        same(true, askr_queue_delete($id, $job['attempts']), 'acknowledged');
+        same(20, askr_queue_size('q'), 'jobs of the children');
+        sound();
+    },
+
+    'a child that ends at once, before the queue was used' => function () {
+        $start = microtime(true);
+        answer('$p = pcntl_fork(); if (!$p) exit(0); pcntl_wait($s); echo $s;');
+        holds(microtime(true) - $start < 5, 'nobody waits for a thread that is gone');
+    },
+]) + [
     'a child inherits no connection' => function () {
         push_many(1);
         holds(in_array(db() . '-wal', open_files(), true), 'the parent has the log open');
@@ -93,35 +123,5 @@ return [
         $worker->tell('go on');
         same(-SIGKILL, $worker->wait(), $worker->output());
         same('6', answer('echo askr_queue_size("q");'), 'jobs');
-    },
-
-    'a child does not keep its parent\'s heartbeat' => function () {
-        $id = askr_queue_push('q', 'x');
-        $job = askr_queue_pop('q', 2);
-        same(true, askr_heartbeat_start($id, 2), 'started');
-        $children = [];
-        for ($i = 0; $i < 20; $i++) {
-            $children[] = fork(function () use ($id) {
-                same(false, askr_heartbeat_alive($id), 'alive in the child');
-                push_many(1);
-            });
-            // At many points of a renewal.
-            usleep(random_int(0, 100_000));
-        }
-        foreach ($children as $child) {
-            same(0, join_fork($child), 'child');
-        }
-        $start = time();
-        until(fn () => time() > $start + 3, 'longer than the reservation');
-        same(true, askr_heartbeat_alive($id), 'alive in the parent');
-        same(true, askr_queue_delete($id, $job['attempts']), 'acknowledged');
-        same(20, askr_queue_size('q'), 'jobs of the children');
-        sound();
-    },
-
-    'a child that ends at once, before the queue was used' => function () {
-        $start = microtime(true);
-        answer('$p = pcntl_fork(); if (!$p) exit(0); pcntl_wait($s); echo $s;');
-        holds(microtime(true) - $start < 5, 'nobody waits for a thread that is gone');
     },
 ];

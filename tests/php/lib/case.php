@@ -7,7 +7,7 @@ declare(strict_types=1);
 require __DIR__ . '/harness.php';
 
 file_put_contents(folder('group'), (string) getmypid());
-ini_set('askr.queue_db', db());
+ini_set('askr.queue_db', queue_db());
 try {
     (require __DIR__ . "/../$argv[1]")[$argv[2]]();
 } catch (CannotRun $e) {
