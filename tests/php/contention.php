@@ -78,7 +78,7 @@ return [
         same($pushed - count($handled), askr_queue_stats('q')['total'], "left of $pushed");
         sound();
     },
-
+] + on_both_tiers([
     '50 processes die of memory_limit over a job, and nobody else waits' => function () {
         askr_queue_push('big', str_repeat('x', 3_000_000), 0, 0, PHP_INT_MAX);
         $watcher = fork(function () {
@@ -111,4 +111,4 @@ return [
         same(1, askr_queue_stats('big')['total'], 'jobs');
         sound();
     },
-];
+]);
