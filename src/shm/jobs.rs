@@ -99,7 +99,7 @@ impl Memory {
 
     /// Jobs of a queue in all its trees.
     pub(super) fn jobs_of(&self, queue: Block) -> u64 {
-        field::COUNTS.iter().map(|&count| self.count(queue, count)).sum()
+        field::COUNTS.iter().fold(0, |sum, &count| self.count(queue, count).saturating_add(sum))
     }
 
     // Jobs and dead letters by id, and in their trees.
@@ -253,7 +253,9 @@ impl Memory {
     pub(super) fn settle(&self, queue: Block, now: i64) -> Sound<()> {
         for (tree, due) in [(Tree::Delayed, field::AVAILABLE_AT), (Tree::Reserved, field::RESERVED_UNTIL)] {
             let root = self.link(queue, field::ROOTS[tree as usize]);
+            let mut turns = self.turns();
             while let Some(job) = self.first(root)?.filter(|&job| self.get(job, due) <= now) {
+                turns.next()?;
                 self.leave_first(queue, tree)?;
                 self.enter_at(job, now)?;
             }
@@ -264,11 +266,13 @@ impl Memory {
     /// The job that is claimed next.
     pub(super) fn first_ready(&self, queue: Block, now: i64) -> Sound<Option<Block>> {
         self.settle(queue, now)?;
+        let mut turns = self.turns();
         while let Some(job) = self.first(self.link(queue, field::ROOTS[Tree::Ready as usize]))? {
             match self.tree_at(job, now) {
                 Tree::Ready => return Ok(Some(job)),
                 // The clock was set back.
                 later => {
+                    turns.next()?;
                     self.leave_first(queue, Tree::Ready)?;
                     self.enter(job, later)?;
                 }
@@ -297,7 +301,7 @@ impl Memory {
     /// The next id of a counter.
     pub(super) fn next_id(&self, counter: usize) -> i64 {
         let id = self.head(counter);
-        self.set_head(counter, id + 1);
+        self.set_head(counter, id.wrapping_add(1));
         id as i64
     }
 
@@ -306,6 +310,17 @@ impl Memory {
         claim.is_none_or(|attempts| {
             self.get(job, field::ATTEMPTS) == attempts && self.get(job, field::RESERVED_UNTIL) != NOT_RESERVED
         })
+    }
+
+    /// The lengths of a dead letter's uuid and exception.
+    pub(super) fn reason_lengths(&self, letter: Block) -> Sound<(usize, usize)> {
+        let length =
+            |field| usize::try_from(self.count(letter, field).saturating_sub(1)).unwrap_or(usize::MAX);
+        let (uuid, exception) = (length(field::UUID_LENGTH), length(field::EXCEPTION_LENGTH));
+        match uuid.checked_add(exception) {
+            Some(whole) if whole <= self.geometry.size => Ok((uuid, exception)),
+            _ => Err(Damaged("a reason is larger than the segment")),
+        }
     }
 
     /// Gives the blocks of what no longer exists back.

@@ -18,6 +18,28 @@ pub(super) struct Damaged(pub(super) &'static str);
 
 pub(super) type Sound<T> = Result<T, Damaged>;
 
+/// Bounds a loop over what the segment says: no more turns than there are blocks, unless it is damaged.
+pub(super) struct Turns(u32);
+
+impl Turns {
+    /// One turn more.
+    pub(super) fn next(&mut self) -> Sound<()> {
+        self.0 = self.0.checked_sub(1).ok_or(Damaged("what is linked has no end"))?;
+        Ok(())
+    }
+}
+
+/// Bounds what a list of byte strings adds up to: no block is in two of them, unless it is damaged.
+pub(super) struct Sum(usize);
+
+impl Sum {
+    /// So many bytes more.
+    pub(super) fn add(&mut self, bytes: usize) -> Sound<()> {
+        self.0 = self.0.checked_sub(bytes).ok_or(Damaged("a block is in two jobs"))?;
+        Ok(())
+    }
+}
+
 /// The number of a block that the segment has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Block(u32);
@@ -50,6 +72,16 @@ impl Memory {
     /// The lock's place.
     pub(super) fn lock_at(&self) -> *mut libc::pthread_mutex_t {
         self.at(header::LOCK, 64).cast()
+    }
+
+    /// Turns for one loop.
+    pub(super) fn turns(&self) -> Turns {
+        Turns(self.geometry.blocks)
+    }
+
+    /// Bytes for one list.
+    pub(super) fn sum(&self) -> Sum {
+        Sum(self.geometry.size)
     }
 
     fn at(&self, offset: usize, length: usize) -> *mut u8 {
@@ -180,7 +212,7 @@ impl Memory {
 
     /// Free blocks.
     pub(super) fn free(&self) -> u64 {
-        self.head(header::FREE)
+        self.head(header::FREE).min(self.geometry.blocks.into())
     }
 
     /// Takes a free block for `kind`, which must not be one that exists by its state.
@@ -192,10 +224,10 @@ impl Memory {
                 block
             }
             None => {
-                let used = self.head(header::USED);
-                let number = u32::try_from(used + 1).unwrap_or(u32::MAX);
-                let block = self.block(number).ok_or(Damaged("the count of free blocks is wrong"))?;
-                self.set_head(header::USED, used + 1);
+                let number = self.head(header::USED).saturating_add(1);
+                let block = u32::try_from(number).ok().and_then(|number| self.block(number));
+                let block = block.ok_or(Damaged("the count of free blocks is wrong"))?;
+                self.set_head(header::USED, number);
                 block
             }
         };

@@ -176,7 +176,9 @@ impl Queue for ShmQueue {
     fn pop(&mut self, queue: &[u8], visibility: i64) -> Result<Option<Claimed>> {
         self.run("pop", |memory, now| {
             let Some(queue) = memory.queue(queue)? else { return Ok(None) };
+            let mut turns = memory.turns();
             while let Some(job) = memory.first_ready(queue, now)? {
+                turns.next()?;
                 let (attempts, most) =
                     (memory.get(job, field::ATTEMPTS), memory.get(job, field::MAX_ATTEMPTS));
                 if attempts >= most {
@@ -187,12 +189,12 @@ impl Queue for ShmQueue {
                 let payload = memory.bytes(job)?;
                 memory.leave_first(queue, Tree::Ready)?;
                 // The attempt first: a claim that is half made must not look like the one before.
-                memory.set(job, field::ATTEMPTS, attempts + 1);
+                memory.set(job, field::ATTEMPTS, attempts.saturating_add(1));
                 memory.set(job, field::RESERVED_UNTIL, now + visibility);
                 memory.enter_at(job, now)?;
                 return Ok(Some(Claimed {
                     id: memory.get(job, field::ID),
-                    attempts: attempts + 1,
+                    attempts: attempts.saturating_add(1),
                     payload,
                     max_attempts: most,
                     reserved_until: now + visibility,
@@ -254,7 +256,7 @@ impl Queue for ShmQueue {
                 pending,
                 delayed,
                 reserved,
-                total: pending + delayed + reserved,
+                total: pending.saturating_add(delayed).saturating_add(reserved),
                 oldest_seconds: get(field::AVAILABLE_AT).map_or(0, |at| now.saturating_sub(at)),
                 oldest_created_at: get(field::CREATED_AT),
             })
@@ -319,7 +321,13 @@ impl Queue for ShmQueue {
             })?;
             jobs.sort_unstable();
             let shown = jobs.into_iter().skip(rows(page.offset)).take(rows(page.limit));
-            shown.map(|(_, job)| Ok(job_of(memory, job)?)).collect()
+            let mut sum = memory.sum();
+            let mut list = Vec::new();
+            for (_, job) in shown {
+                list.push(job_of(memory, job)?);
+                sum.add(memory.length(job)?)?;
+            }
+            Ok(list)
         })
     }
 
@@ -353,11 +361,13 @@ impl Queue for ShmQueue {
             if page.limit == 0 {
                 return Ok(letters);
             }
+            let mut sum = memory.sum();
             memory.walk(memory.head_link(header::DEAD_ROOT), true, |letter| {
                 if only.is_none() || only == Some(memory.queue_of(letter)?) {
                     passed += 1;
                     if passed > rows(page.offset) {
                         letters.push(letter_of(memory, letter)?);
+                        sum.add(memory.length(letter)?)?;
                     }
                 }
                 Ok(letters.len() < rows(page.limit))
@@ -432,7 +442,7 @@ fn push_all(
 ) -> Step<()> {
     make_room(memory, queue, payloads)?;
     let queue = memory.queue_or_new(queue)?;
-    let change = memory.head(header::COMMITTED) + 1;
+    let change = memory.head(header::COMMITTED).wrapping_add(1);
     let mut jobs = Vec::with_capacity(payloads.len());
     for payload in payloads {
         let job = memory.new_with_bytes(payload)?;
@@ -528,7 +538,9 @@ fn oldest_ready(memory: &Memory, queue: Block) -> Sound<Option<Block>> {
     let age = |job: Block| (memory.get(job, field::AVAILABLE_AT), memory.get(job, field::ID));
     let mut oldest: Option<Block> = None;
     let mut next = memory.first(root)?;
+    let mut turns = memory.turns();
     while let Some(job) = next {
+        turns.next()?;
         if oldest.is_none_or(|known| age(job) < age(known)) {
             oldest = Some(job);
         }
@@ -553,19 +565,17 @@ fn job_of(memory: &Memory, job: Block) -> Sound<Job> {
 }
 
 fn letter_of(memory: &Memory, letter: Block) -> Sound<DeadLetter> {
+    let (uuid, exception) = memory.reason_lengths(letter)?;
     let mut place = Vec::new();
-    let lengths = [field::UUID_LENGTH, field::EXCEPTION_LENGTH].map(|f| memory.count(letter, f) as usize);
-    let (uuid, exception) = (lengths[0].saturating_sub(1), lengths[1].saturating_sub(1));
-    let whole = uuid.checked_add(exception).filter(|&whole| whole <= memory.geometry.size);
-    let whole = whole.ok_or(Damaged("a reason is larger than the segment"))?;
-    memory.read_chain(memory.link(letter, field::WHY), whole, &mut place)?;
+    memory.read_chain(memory.link(letter, field::WHY), uuid + exception, &mut place)?;
     let exception = place.split_off(uuid);
+    let given = |field, bytes| (memory.get(letter, field) != 0).then_some(bytes);
     Ok(DeadLetter {
         id: memory.get(letter, field::DEAD_ID),
-        uuid: (lengths[0] > 0).then_some(place),
+        uuid: given(field::UUID_LENGTH, place),
         queue: memory.bytes(memory.queue_of(letter)?)?,
         payload: memory.bytes(letter)?,
-        exception: (lengths[1] > 0).then_some(exception),
+        exception: given(field::EXCEPTION_LENGTH, exception),
         attempts: memory.get(letter, field::DEAD_ATTEMPTS),
         failed_at: memory.get(letter, field::FAILED_AT),
     })

@@ -65,10 +65,9 @@ fn copy(old: &Memory, block: Block, kind_of_block: u64, new: &Memory) -> Sound<b
     let name = old.bytes(old.queue_of(block)?)?;
     let payload = old.bytes(block)?;
     let mut why = Vec::new();
-    let stored = |field| old.count(block, field).saturating_sub(1) as usize;
     if is_dead {
-        let length = stored(field::UUID_LENGTH) + stored(field::EXCEPTION_LENGTH);
-        old.read_chain(old.link(block, field::WHY), length, &mut why)?;
+        let (uuid, exception) = old.reason_lengths(block)?;
+        old.read_chain(old.link(block, field::WHY), uuid + exception, &mut why)?;
     }
     let needed = 2
         + Memory::chain_blocks(name.len())
