@@ -81,7 +81,10 @@ fn what_is_in_the_way_is_told() {
     let cases: &[(Change, &[&str])] = &[
         (|path| File::options().write(true).open(path).unwrap().set_len(0).unwrap(), &["size is 0"]),
         (|path| File::options().write(true).open(path).unwrap().set_len(5000).unwrap(), &["size is 5000"]),
-        (|path| File::options().write(true).open(path).unwrap().set_len(SIZE as u64 / 2).unwrap(), &["damaged"]),
+        (
+            |path| File::options().write(true).open(path).unwrap().set_len(SIZE as u64 / 2).unwrap(),
+            &["damaged"],
+        ),
         (|path| fs::write(path, vec![7; SIZE]).unwrap(), &["no segment of askr's"]),
         (|path| write_at(path, 8, &99_u32.to_ne_bytes()), &["layout version 99", "askr.shm_name"]),
         (|path| write_at(path, 12, &512_u32.to_ne_bytes()), &["header is damaged"]),
@@ -212,9 +215,7 @@ fn a_file_that_was_moved_over_is_noticed() {
     push(&mut queue, b"ours");
     push(&mut open(other.path()), b"theirs");
     fs::rename(options(other.path()).path(), options(one.path()).path()).unwrap();
-    let total = wait_for(Duration::from_secs(1), || {
-        (queue.backlog(b"q").unwrap().total == 2).then_some(())
-    });
+    let total = wait_for(Duration::from_secs(1), || (queue.backlog(b"q").unwrap().total == 2).then_some(()));
     total.expect("both jobs are in the one that has the name");
 }
 
