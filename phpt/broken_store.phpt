@@ -3,7 +3,7 @@ Every function answers with an exception where the database is broken, and PHP l
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
-fresh_queue();
+fresh_database();
 ini_set('askr.queue_db', folder() . '/text.db');
 file_put_contents(folder() . '/text.db', str_repeat('no database', 1000));
 

@@ -3,7 +3,7 @@ One process, more databases than it keeps open: each keeps its jobs, its ids and
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
-fresh_queue();
+fresh_database();
 
 $use = fn (int $n) => ini_set('askr.queue_db', folder() . "/$n.db");
 for ($round = 0; $round < 3; $round++) {

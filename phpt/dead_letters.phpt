@@ -12,10 +12,13 @@ askr_queue_fail(askr_queue_push('other', 'without reason'));
 
 [$newest, $oldest] = askr_failed_list();
 var_dump(abs(time() - $oldest['failed_at']) < 60, $oldest['id'] === askr_failed_find($oldest['id'])['id']);
-unset($oldest['failed_at'], $newest['failed_at']);
-echo json_encode([$oldest, $newest]), "\n";
+var_dump($newest['id'] > $oldest['id']);
+foreach ([$oldest, $newest] as $letter) {
+    unset($letter['id'], $letter['failed_at']);
+    echo json_encode($letter), "\n";
+}
 var_dump(count(askr_failed_list(1)), askr_failed_list(1, 1)[0]['queue'], askr_failed_list(queue: 'other')[0]['payload']);
-var_dump(askr_failed_list(0), askr_failed_list(queue: 'nobody'), askr_failed_find(99));
+var_dump(askr_failed_list(0), askr_failed_list(queue: 'nobody'), askr_failed_find($newest['id'] + 99));
 
 $again = askr_failed_retry($oldest['id'], 2, 5);
 var_dump($again > $id, askr_failed_find($oldest['id']), askr_failed_retry($oldest['id']));
@@ -35,7 +38,9 @@ bool(true)
 int(0)
 bool(true)
 bool(true)
-[{"id":1,"uuid":"a-uuid","queue":"q","payload":"pay\u0000load","exception":"what\nwent wrong","attempts":1},{"id":2,"uuid":null,"queue":"other","payload":"without reason","exception":null,"attempts":0}]
+bool(true)
+{"uuid":"a-uuid","queue":"q","payload":"pay\u0000load","exception":"what\nwent wrong","attempts":1}
+{"uuid":null,"queue":"other","payload":"without reason","exception":null,"attempts":0}
 int(1)
 string(1) "q"
 string(14) "without reason"

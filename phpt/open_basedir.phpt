@@ -3,7 +3,7 @@ open_basedir holds for a path that a script or the environment chose, not for on
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
-$inside = fresh_queue();
+$inside = fresh_database();
 $outside = dirname(folder()) . '/open_basedir.outside.db';
 $try = 'try { var_dump(askr_queue_push("q", "x") > 0); } catch (Askr\UnavailableException $e) { echo strtok($e->getMessage(), "("), "\n"; }';
 $restricted = ['open_basedir' => folder()];

@@ -3,7 +3,7 @@ A path that is no usable database is an exception that names path, cause and rem
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
-$path = fresh_queue();
+$path = fresh_database();
 
 function open(string $path): void
 {

@@ -6,7 +6,7 @@ pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
-$path = fresh_queue();
+$path = fresh_database();
 
 foreach (['askr_jobs', 'askr_failed_jobs'] as $at => $table) {
     $file = folder() . "/$table.db";

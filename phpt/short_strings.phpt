@@ -24,7 +24,7 @@ var_dump('' . chr(120) . chr(0) === "x\0", strlen(substr('x', 1)), chr(120));
 for ($i = 0; $i < 100; $i++) {
     $job = askr_queue_pop('q');
     askr_queue_fail($job['id'], $job['payload'], $job['payload']);
-    $letter = askr_failed_find($i + 1);
+    $letter = askr_failed_find(askr_failed_list(1)[0]['id']);
     if ([$letter['payload'], $letter['uuid'], $letter['exception']] !== array_fill(0, 3, $payloads[$i])) {
         die("dead letter $i differs\n");
     }

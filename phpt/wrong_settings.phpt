@@ -3,7 +3,7 @@ A wrong setting is an exception at use that says what to give; the next call wit
 --FILE--
 <?php
 require __DIR__ . '/askr.inc';
-$path = fresh_queue();
+$path = fresh_database();
 
 foreach (['-1', 'abc', '99999999G', '', '1.5'] as $value) {
     ini_set('askr.busy_timeout', $value);
