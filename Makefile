@@ -24,7 +24,7 @@ test-8.5: setup ## run the phpt files on PHP 8.5, from Debian's experimental
 check: setup ## format, lints, docs, static analysis
 	@tools/check
 
-bench: setup ## measure that the claim's cost stays flat as the queue grows
+bench: setup ## measure the queue: the claim's cost as it grows, and each call beside Redis and the database driver
 	@tools/bench
 
 install: ## install askr.so and its ini file where PHP looks; DESTDIR is honoured

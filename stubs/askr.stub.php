@@ -33,7 +33,7 @@ namespace {
      * @throws ValueError
      * @throws Askr\BusyException nothing was stored; safe to try again
      * @throws Askr\UncertainException it is not known whether the job was stored
-     * @throws Askr\FullException nothing was stored; the disk is full or the payload larger than SQLite can hold
+     * @throws Askr\FullException nothing was stored; the disk or the segment is full, or the payload larger than the tier can hold
      * @throws Askr\UnavailableException nothing was stored
      * @throws Askr\CorruptException
      */
