@@ -45,6 +45,7 @@ const FAILURE: i32 = -1;
 
 unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
     ini::register(module);
+    result::intern_keys();
     match exception::register() {
         Ok(()) => SUCCESS,
         Err(_) => FAILURE,

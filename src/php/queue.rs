@@ -10,7 +10,7 @@ use ext_php_rs::zend::{BailoutGuard, ExecuteData};
 
 use super::exception::Thrown;
 use super::function::{Arguments, call, declare};
-use super::result::{Record, list, string};
+use super::result::{Record, key, list, string};
 use super::stores::{Opened, interrupted, with_queue};
 use crate::store::{
     self, Backlog, DEFAULT_MAX_ATTEMPTS, Error, Failure, Job, Kind, Page, Push, Result as Stored, State,
@@ -149,13 +149,13 @@ fn pop_from(queues: &[&[u8]], args: &mut Arguments<'_>, ret: &mut Zval) -> Resul
     let Some((place, job)) = found else { return Ok(()) };
     let job = BailoutGuard::new(job);
     *ret = Record::new()
-        .int("id", job.id)
-        .int("attempts", job.attempts)
-        .bytes("payload", &job.payload)
-        .bytes("queue", queues[place])
-        .int("max_attempts", job.max_attempts)
-        .int("reserved_until", job.reserved_until)
-        .int("created_at", job.created_at)
+        .int(&key::ID, job.id)
+        .int(&key::ATTEMPTS, job.attempts)
+        .bytes(&key::PAYLOAD, &job.payload)
+        .bytes(&key::QUEUE, queues[place])
+        .int(&key::MAX_ATTEMPTS, job.max_attempts)
+        .int(&key::RESERVED_UNTIL, job.reserved_until)
+        .int(&key::CREATED_AT, job.created_at)
         .into_zval();
     Ok(())
 }
@@ -287,15 +287,15 @@ extern "C" fn jobs(ex: &mut ExecuteData, ret: &mut Zval) {
         let jobs = BailoutGuard::new(with_queue(|open| open.queue()?.list(queue, state, page))?);
         *ret = list(jobs.iter().map(|job: &Job| {
             Record::new()
-                .int("id", job.id)
-                .bytes("queue", queue)
-                .bytes("payload", &job.payload)
+                .int(&key::ID, job.id)
+                .bytes(&key::QUEUE, queue)
+                .bytes(&key::PAYLOAD, &job.payload)
                 .int("priority", job.priority)
                 .int("available_at", job.available_at)
-                .nullable_int("reserved_until", job.reserved_until)
-                .int("attempts", job.attempts)
-                .int("max_attempts", job.max_attempts)
-                .int("created_at", job.created_at)
+                .nullable_int(&key::RESERVED_UNTIL, job.reserved_until)
+                .int(&key::ATTEMPTS, job.attempts)
+                .int(&key::MAX_ATTEMPTS, job.max_attempts)
+                .int(&key::CREATED_AT, job.created_at)
                 .into_zval()
         }));
         Ok(())
