@@ -135,7 +135,7 @@ fn a_new_database_belongs_to_its_folders_owner() {
     let mut queue = open(&database);
     queue.push(b"q", b"", Push::default()).unwrap();
     let files: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap()).collect();
-    assert_eq!(files.len(), 3, "the database, its log and the log's index: {files:?}");
+    assert_eq!(files.len(), 4, "the database, its log, the log's index and the doorbell: {files:?}");
     for file in files {
         let data = file.metadata().unwrap();
         assert_eq!((data.uid(), data.gid()), (user, group), "{file:?}");
