@@ -21,7 +21,7 @@ test: setup ## run every test and count them; SUITES="core laravel13" runs some
 test-8.5: setup ## run the phpt files on PHP 8.5, from Debian's experimental
 	@tools/test phpt-8.5
 
-check: setup ## format, lints, docs, static analysis
+check: setup ## format, lints, docs, PHP syntax
 	@tools/check
 
 bench: setup ## measure the queue: the claim's cost as it grows, and each call beside Redis and the database driver
