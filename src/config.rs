@@ -153,13 +153,14 @@ impl QueueSettings {
     pub fn read(given: impl Fn(&'static Setting) -> Given) -> Result<Self> {
         let database = given(&QUEUE_DB);
         let segment = segment(&given)?;
-        let place = match database.value.is_empty() {
-            true => Place::Memory(shm::Options::new(&segment.folder, &segment.name).path()),
-            false => Place::Database(database.value.into()),
+        let (place, untrusted) = match database.value.is_empty() {
+            // Where segments are, no script can set.
+            true => (Place::Memory(shm::Options::new(&segment.folder, &segment.name).path()), false),
+            false => (Place::Database(database.value.into()), database.origin.is_untrusted()),
         };
         Ok(Self {
             place,
-            untrusted: database.origin.is_untrusted(),
+            untrusted,
             busy_timeout: busy_timeout(&given(&BUSY_TIMEOUT).value)?,
             synchronous: synchronous(&QUEUE_SYNCHRONOUS, &given(&QUEUE_SYNCHRONOUS).value)?,
             segment,
@@ -297,6 +298,23 @@ mod tests {
             assert!(with(&SHM_NAME, value).is_err(), "{value}");
         }
         assert!(with(&SHM_DIR, "shm").is_err());
+    }
+
+    #[test]
+    fn only_a_database_that_a_script_chose_is_untrusted() {
+        let untrusted = |database: &str, origin| {
+            let given = |asked: &'static Setting| match std::ptr::eq(asked, &QUEUE_DB) {
+                true => Given { value: database.into(), origin },
+                false => Given {
+                    value: asked.default.to_str().unwrap_or_default().into(),
+                    origin: Origin::Default,
+                },
+            };
+            QueueSettings::read(given).expect("valid").untrusted
+        };
+        assert!(untrusted("/q.db", Origin::Script) && untrusted("/q.db", Origin::Environment));
+        assert!(!untrusted("/q.db", Origin::Ini) && !untrusted("/q.db", Origin::Admin));
+        assert!(!untrusted("", Origin::Script), "a script may choose shared memory, not where it is");
     }
 
     #[test]

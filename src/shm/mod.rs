@@ -2,13 +2,15 @@
 //!
 //! `layout` says what a segment looks like and when what is in it exists. `segment` makes and opens the file;
 //! `lock` is the one lock; `memory` reads and writes blocks, links and bytes; `tree` orders jobs; `jobs`
-//! files them; `repair` makes the index anew after a process died; `queue` implements the trait.
+//! files them; `operations` are what is done to them; `repair` makes the index anew after a process died; `world` moves
+//! all to a new segment when the file is gone; `queue` implements the trait.
 
 mod fault;
 mod jobs;
 mod layout;
 mod lock;
 mod memory;
+mod operations;
 mod queue;
 mod repair;
 mod segment;
@@ -29,7 +31,7 @@ pub const LEAST: usize = layout::Geometry::LEAST;
 /// See [`LEAST`].
 pub const MOST: usize = layout::Geometry::MOST;
 
-use crate::store::{Cache, Clock, Error, Kind, PubSub, Queue, Result, Store};
+use crate::store::{Cache, Clock, PubSub, Queue, Result, Store, not_in_this_version};
 
 /// Where a segment is and how it is used.
 #[derive(Clone, Debug)]
@@ -85,14 +87,10 @@ impl Store for Shm {
     }
 
     fn cache(&self) -> Result<Box<dyn Cache>> {
-        Err(not_in_this_version("cache"))
+        Err(not_in_this_version("cache", "in shared memory"))
     }
 
     fn pubsub(&self) -> Result<Box<dyn PubSub>> {
-        Err(not_in_this_version("pub/sub"))
+        Err(not_in_this_version("pub/sub", "in shared memory"))
     }
-}
-
-fn not_in_this_version(subsystem: &str) -> Error {
-    Error::new(Kind::Unavailable, format!("this version of askr has no {subsystem} in shared memory"))
 }

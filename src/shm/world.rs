@@ -3,7 +3,8 @@
 
 use super::layout::{field, header, kind};
 use super::memory::{Block, Memory, Sound};
-use super::queue::{erase, forget, hold};
+use super::operations::{erase, forget};
+use super::queue::hold;
 use super::segment::Segment;
 use super::{Options, layout};
 use crate::store::{Error, Kind, Result};

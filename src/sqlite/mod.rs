@@ -20,7 +20,7 @@ pub use open::{VERSION_NEEDED, library_version};
 pub use queue::SqliteQueue;
 
 pub use crate::store::Clock;
-use crate::store::{Cache, Error, Kind, PubSub, Queue, Result, Store};
+use crate::store::{Cache, PubSub, Queue, Result, Store, not_in_this_version};
 
 /// What a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,14 +76,10 @@ impl Store for Sqlite {
     }
 
     fn cache(&self) -> Result<Box<dyn Cache>> {
-        Err(not_in_this_version("cache"))
+        Err(not_in_this_version("cache", "on SQLite"))
     }
 
     fn pubsub(&self) -> Result<Box<dyn PubSub>> {
-        Err(not_in_this_version("pub/sub"))
+        Err(not_in_this_version("pub/sub", "on SQLite"))
     }
-}
-
-fn not_in_this_version(subsystem: &str) -> Error {
-    Error::new(Kind::Unavailable, format!("this version of askr has no {subsystem} on SQLite"))
 }

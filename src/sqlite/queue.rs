@@ -10,11 +10,11 @@ use super::contracts::queue::{self as contract, Statements};
 use crate::bell::Doorbell;
 use crate::store::{
     Backlog, Claimed, DeadLetter, Error, Failure, Job, Kind, Page, Push, Queue, Result, State, Usage,
-    exhausted,
+    exhausted, in_parts,
 };
 
 /// Most rows that one transaction removes, so that nobody waits long for the write lock.
-const REMOVED_AT_ONCE: i64 = 10_000;
+const REMOVED_AT_ONCE: usize = 10_000;
 
 /// An acknowledgement, and whatever else ends or extends a claim, that SQLite refused and rolled back is
 /// tried this often, and not begun again after that long (`docs/recovery.md`).
@@ -164,7 +164,8 @@ impl Queue for SqliteQueue {
     }
 
     fn clear(&mut self, queue: &[u8]) -> Result<i64> {
-        in_parts("clear", || self.db.write(|tx| contract::clear(tx, queue, REMOVED_AT_ONCE)))
+        let part = || self.db.write(|tx| contract::clear(tx, queue, REMOVED_AT_ONCE as i64));
+        in_parts(REMOVED_AT_ONCE, part).map_err(|e| e.during("clear"))
     }
 
     fn failed_list(&mut self, queue: Option<&[u8]>, page: Page) -> Result<Vec<DeadLetter>> {
@@ -172,29 +173,12 @@ impl Queue for SqliteQueue {
             .db
             .read(|db| contract::failed_jobs(db, queue, page.limit, page.offset))
             .map_err(|e| e.during("failed_list"))?;
-        let letter = |row: contract::FailedJobsRow| DeadLetter {
-            id: row.id,
-            uuid: row.uuid,
-            queue: row.queue,
-            payload: row.payload,
-            exception: row.exception,
-            attempts: row.attempts,
-            failed_at: row.failed_at,
-        };
         Ok(rows.into_iter().map(letter).collect())
     }
 
     fn failed_find(&mut self, id: i64) -> Result<Option<DeadLetter>> {
         let row = self.db.read(|db| contract::failed_job(db, id)).map_err(|e| e.during("failed_find"))?;
-        Ok(row.map(|row| DeadLetter {
-            id: row.id,
-            uuid: row.uuid,
-            queue: row.queue,
-            payload: row.payload,
-            exception: row.exception,
-            attempts: row.attempts,
-            failed_at: row.failed_at,
-        }))
+        Ok(row.map(letter))
     }
 
     fn failed_retry(&mut self, id: i64, max_attempts: i64, priority: i64) -> Result<Option<i64>> {
@@ -213,9 +197,8 @@ impl Queue for SqliteQueue {
     }
 
     fn failed_flush(&mut self, older_than: Option<i64>) -> Result<i64> {
-        in_parts("failed_flush", || {
-            self.db.write(|tx| contract::flush_failed(tx, older_than, REMOVED_AT_ONCE))
-        })
+        let part = || self.db.write(|tx| contract::flush_failed(tx, older_than, REMOVED_AT_ONCE as i64));
+        in_parts(REMOVED_AT_ONCE, part).map_err(|e| e.during("failed_flush"))
     }
 }
 
@@ -247,14 +230,14 @@ fn changed(operation: &'static str, rows: Result<usize>) -> Result<bool> {
     rows.map(|rows| rows > 0).map_err(|e: Error| e.during(operation))
 }
 
-/// Removes in parts until one comes back short. What is pushed meanwhile may go or stay.
-fn in_parts(operation: &'static str, mut part: impl FnMut() -> Result<usize>) -> Result<i64> {
-    let mut removed = 0;
-    loop {
-        let rows = part().map_err(|e| e.during(operation))? as i64;
-        removed += rows;
-        if rows < REMOVED_AT_ONCE {
-            return Ok(removed);
-        }
+fn letter(row: contract::FailedJobsRow) -> DeadLetter {
+    DeadLetter {
+        id: row.id,
+        uuid: row.uuid,
+        queue: row.queue,
+        payload: row.payload,
+        exception: row.exception,
+        attempts: row.attempts,
+        failed_at: row.failed_at,
     }
 }

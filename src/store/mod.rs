@@ -31,6 +31,7 @@ pub use heartbeat::Heartbeat;
 #[cfg(feature = "php")]
 pub(crate) use heartbeat::RENEWING;
 pub use pubsub::{Batch, Event, PubSub};
+pub(crate) use queue::in_parts;
 pub use queue::{
     Backlog, Claimed, DEFAULT_MAX_ATTEMPTS, DeadLetter, Failure, Job, MAX_SECONDS, Page, Push, Queue, State,
     Usage, check, exhausted,
@@ -47,4 +48,10 @@ pub trait Store {
 
     /// Opens pub/sub.
     fn pubsub(&self) -> Result<Box<dyn PubSub>>;
+}
+
+/// The error of a tier that does not keep a subsystem yet.
+pub(crate) fn not_in_this_version(subsystem: &str, tier: &str) -> Error {
+    Error::new(Kind::Unavailable, format!("this version of askr has no {subsystem} {tier}"))
+        .remedy("The queue is what it has")
 }

@@ -246,6 +246,19 @@ pub fn exhausted(max_attempts: i64) -> String {
     )
 }
 
+/// Removes in parts, of at most `at_once` each, until one comes back short, so that the lock is free in between. What
+/// is pushed meanwhile may go or stay.
+pub(crate) fn in_parts(at_once: usize, mut part: impl FnMut() -> Result<usize>) -> Result<i64> {
+    let mut removed = 0;
+    loop {
+        let rows = part()?;
+        removed += rows as i64;
+        if rows < at_once {
+            return Ok(removed);
+        }
+    }
+}
+
 /// The rules that hold for arguments on every tier. The front ends (`php`, `capi`) check with these before
 /// they call; a tier counts on them.
 pub mod check {
