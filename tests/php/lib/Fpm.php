@@ -31,7 +31,8 @@ final class Fpm
             $pool[] = "php_admin_value[$name] = \"$value\"";
         }
         file_put_contents(folder('fpm.conf'), implode("\n", $pool) . "\n");
-        $command = [$binary, '-n', '-F', '-y', folder('fpm.conf')];
+        // A request without a database has a segment of the test's, not one that stays in /dev/shm.
+        $command = [$binary, '-n', '-F', '-y', folder('fpm.conf'), '-d', 'askr.shm_dir=' . folder()];
         foreach ($options as $option) {
             array_push($command, '-d', $option);
         }
